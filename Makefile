@@ -9,7 +9,7 @@ ARGS ?=
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml -o -path 'crates/kernel/objects/*.o') Cargo.toml Cargo.lock
 
 .PHONY: setup reproduce test test-rust test-captures test-python lint format bench bench-parts instructions instructions-record fuzz fuzz-coverage \
-	docs drill-kernel kernel-objects differential docs-images screenshots validation studies mcubic forensics live-studies fidelity conformance attacks \
+	docs drill-kernel kernel-objects kernel-cost differential docs-images screenshots validation studies mcubic forensics live-studies fidelity fidelity-windows conformance attacks \
 	explore deny live-attacks soak solo standards clean
 
 # What is built is the package with its native module, in a virtual environment of its own.
@@ -140,6 +140,10 @@ kernel-objects:
 			-fdebug-compilation-dir=. -c $$(basename $$source) -o $$object) || exit 1; \
 		llvm-strip-16 -g $$object || exit 1; done
 
+# CPU seconds per GB of the kernel's own windows and of ours over a veth pair: needs Linux and root, and takes three minutes.
+kernel-cost: setup
+	$(BIN)/python bench/kernel_cost.py $(ARGS)
+
 # The project's own packetdrill scripts against the running kernel, in real time: needs Linux, root and
 # an idle machine.
 drill-kernel:
@@ -159,6 +163,12 @@ fidelity: setup
 	for sweep in fidelity fidelity-bbr; do \
 		$(BIN)/anabranch compare examples/sweeps/$$sweep.toml --out $(OUT)/$$sweep || exit 1; done
 	$(BIN)/python tests/fidelity_page.py docs/fidelity.md "$(RUN)" $(OUT)/fidelity $(OUT)/fidelity-bbr
+
+# The last section of the same page: our windows in the kernel beside virtual time. Needs Linux and root, and takes five minutes.
+fidelity-windows: setup
+	for sweep in windows paths shares; do \
+		$(BIN)/anabranch compare examples/sweeps/fidelity-$$sweep.toml --out $(OUT)/fidelity-kernel/$$sweep || exit 1; done
+	$(BIN)/python tests/fidelity_windows_page.py docs/fidelity.md "$(RUN)" $(OUT)/fidelity-kernel
 
 # What public packetdrill scripts say of our stacks, of this kernel and of usrsctp, as root and with libusrsctp-dev:
 # SUITES names indices of them with `:` between, see crates/packetdrill/src/suites.rs.

@@ -16,6 +16,7 @@
 
 mod clock;
 pub mod control;
+mod couplings;
 mod datagrams;
 mod drive;
 mod error;
@@ -31,6 +32,7 @@ mod sys;
 
 pub use clock::Clock;
 pub use control::KernelControl;
+pub use couplings::Couplings;
 pub use datagrams::KernelDatagrams;
 pub use drive::{End, Live, Outcome, Ready, Stop};
 pub use error::LiveError;

@@ -104,6 +104,7 @@ fn unused(local: Addr, remote: Addr, subflow: u8) -> PathObservation {
         bytes_acked: 0,
         bytes_received: Some(0),
         heartbeats: 0,
+        coupling: None,
     }
 }
 

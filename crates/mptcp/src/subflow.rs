@@ -346,6 +346,7 @@ impl Subflow {
             srtt: self.srtt(),
             rttvar: self.tcp.rtt().rttvar().unwrap_or(Span::ZERO),
             cwnd: sibling.window,
+            ssthresh: self.tcp.ssthresh(),
             in_flight: self.tcp.in_flight(),
             mss: self.tcp.mss(),
             sent_to: self.sent_to,
@@ -380,6 +381,7 @@ impl Subflow {
             bytes_acked: tcp.bytes_acked,
             bytes_received: Some(self.brought),
             heartbeats: 0,
+            coupling: self.tcp.coupling(),
         }
     }
 }

@@ -357,6 +357,9 @@ impl Sockets<'_> {
             multipath,
             both_families: multipath && self.graph.has_both_families(key.src.0 as usize),
             book: self.addresses.clone(),
+            couplings: hosts::sends(flow, side)
+                .then(|| self.controls.couplings(config.window.name()))
+                .flatten(),
             sample_every: (!self.scenario.observe.is_empty()).then_some(SAMPLE),
         };
         let role = if side == Side::Client { Role::Client } else { Role::Server };

@@ -324,6 +324,7 @@ fn path_quantity(what: What) -> Option<PathQuantity> {
         What::PathRto => Some(PathQuantity::Rto),
         What::PathErrors => Some(PathQuantity::Errors),
         What::PathState => Some(PathQuantity::State),
+        What::PathCoupling => Some(PathQuantity::Coupling),
         _ => None,
     }
 }

@@ -62,6 +62,8 @@ pub enum What {
     /// State of each: 0 unconfirmed, 1 active, 2 potentially failed,
     /// 3 inactive.
     PathState,
+    /// What couples the window of each path to the others', in the unit of its algorithm.
+    PathCoupling,
     /// Packets in a link's queue.
     Queue,
     /// Distributions of a link's queue and of the delay in it, for `links.csv`.
@@ -119,6 +121,11 @@ impl What {
             "path_state",
             What::PathState,
             "0 unconfirmed, 1 active, 2 potentially failed, 3 inactive, of each path",
+        ),
+        (
+            "path_coupling",
+            What::PathCoupling,
+            "term of a coupled algorithm on each path: alpha, growth, K', share or segments",
         ),
         ("queue", What::Queue, "packets waiting in a link's queue"),
         (

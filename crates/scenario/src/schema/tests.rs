@@ -336,7 +336,7 @@ fn errors_name_file_field_value_and_what_is_allowed() {
         ),
         (
             "observe.0.what=goodput",
-            "test.toml: field `observe[0].what`: value `goodput`: allowed: cwnd, ssthresh, srtt, in_flight, received, packets, ack-compression, responses, rounds, message_delay, message_wait, path_cwnd, path_ssthresh, path_in_flight, path_srtt, path_rto, path_errors, path_state, queue",
+            "test.toml: field `observe[0].what`: value `goodput`: allowed: cwnd, ssthresh, srtt, in_flight, received, packets, ack-compression, responses, rounds, message_delay, message_wait, path_cwnd, path_ssthresh, path_in_flight, path_srtt, path_rto, path_errors, path_state, path_coupling, queue",
         ),
         (
             "observe.1.link=x",

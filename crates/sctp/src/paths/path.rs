@@ -316,6 +316,7 @@ impl Path {
             bytes_acked: self.bytes_acked,
             bytes_received: None,
             heartbeats: self.heartbeats,
+            coupling: None,
         }
     }
 }

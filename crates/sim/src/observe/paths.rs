@@ -23,6 +23,8 @@ pub enum PathQuantity {
     Errors,
     /// 0 unconfirmed, 1 active, 2 potentially failed, 3 inactive.
     State,
+    /// What couples its window to those of the other paths; absent where nothing does.
+    Coupling,
 }
 
 impl PathQuantity {
@@ -41,6 +43,7 @@ impl PathQuantity {
                 PathState::PotentiallyFailed => 2.0,
                 PathState::Inactive => 3.0,
             }),
+            PathQuantity::Coupling => path.coupling,
         }
     }
 }
@@ -158,6 +161,7 @@ mod tests {
                 bytes_acked: 0,
                 bytes_received: None,
                 heartbeats: 0,
+                coupling: None,
             };
             recorder.path(Time::ZERO + Span::from_millis(ms), FlowId(0), side, &path);
         };

@@ -250,5 +250,8 @@ def traffic_shift(at: Scope) -> Iterator[Statement]:
             text = f"relative change of data that {scheme} sends on the uncongested path, measured"
             rule = more(0, GOODPUT) if scheme == OURS else None
             yield Statement.of(text, moved, rule)
+            if all(m.COUPLING in each.series for run in runs for each in at.results[run]):
+                fallen = m.change(at.results, runs[0], runs[1], m.k_prime_of_first)
+                yield Statement.of(f"change of {scheme}'s K' on the other path, in runs", fallen)
     share = Exact.of(formula.shifted_by_shares(left)[0] - 1 for left in LEFT_OF_WMAX)
     yield Statement.of("relative change of the time to the plateau in mcubic-share, formula", share)
