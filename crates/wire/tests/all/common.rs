@@ -179,7 +179,7 @@ pub fn packet() -> impl Strategy<Value = Packet> {
     (addr(), addr(), any::<u8>(), 0_u8..64, any::<u8>(), any::<u16>(), body).prop_map(
         |(src, dst, ttl, dscp, ecn, ident, body)| {
             let ecn = Ecn::from_bits(ecn);
-            Packet { src, dst, ttl, dscp, ecn, ident, body }
+            Packet { src, dst, ttl, dscp, ecn, ident, may_fragment: false, body }
         },
     )
 }

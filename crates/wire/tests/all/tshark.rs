@@ -430,7 +430,7 @@ fn tshark_agrees_with_our_udp() {
     ];
     for (name, book) in [("ipv4", AddressBook::new()), ("ipv6", AddressBook::dense_ipv6())] {
         let mut writer = Writer::new(Vec::new()).unwrap();
-        let link = writer.add_interface("a-b", None).unwrap();
+        let link = writer.add_interface("a-b", Snap::Whole).unwrap();
         for datagram in &datagrams {
             let packet = Packet::new(Addr(0), Addr(1), Body::Udp(datagram.clone()));
             writer.packet_value(link, Time::ZERO, &packet, &book).unwrap();

@@ -153,6 +153,7 @@ fn both_ends_call_a_path_the_same() {
         bytes_acked: 0,
         bytes_received: None,
         heartbeats: 0,
+        coupling: None,
     };
     bench.0.path(at(6), FLOW, Side::Client, &path(0));
     bench.0.path(at(1000), FLOW, Side::Client, &path(1));
