@@ -8,8 +8,8 @@ ARGS ?=
 
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml -o -path 'crates/kernel/objects/*.o') Cargo.toml Cargo.lock
 
-.PHONY: setup reproduce test test-rust test-captures test-python lint format bench bench-parts fuzz fuzz-coverage \
-	docs drill-kernel kernel-objects differential docs-images screenshots validation studies mcubic forensics live-studies fidelity conformance attacks \
+.PHONY: setup reproduce test test-rust test-captures test-python lint format bench bench-parts instructions instructions-record fuzz fuzz-coverage \
+	docs drill-kernel kernel-objects kernel-cost differential docs-images screenshots validation studies mcubic forensics live-studies fidelity fidelity-windows conformance attacks \
 	explore deny live-attacks soak solo standards scenario-docs clean
 
 # What is built is the package with its native module, in a virtual environment of its own.
@@ -37,7 +37,7 @@ test-rust:
 
 # Those that read captures with tshark, alone: which of the others need it, they say.
 test-captures:
-	cargo test --workspace --quiet --test tshark --test capture --test sctp_capture
+	cargo test --workspace --quiet --test all -- tshark:: capture::
 
 test-python: setup
 	$(BIN)/python -m pytest $(ARGS)
@@ -60,6 +60,14 @@ bench: setup
 # Times of single operations; a name as ARGS selects some.
 bench-parts:
 	cargo bench -p anabranch-wire -p anabranch-congestion -p anabranch-tcp -p anabranch-sctp -p anabranch-sim --benches -- $(ARGS)
+
+# Instructions a packet-hop beside those on record, and the record anew; they need valgrind.
+instructions:
+	cargo build --release --quiet -p anabranch-scenario --example bench
+	$(PYTHON) tests/instructions.py check target/release/examples/bench
+instructions-record:
+	cargo build --release --quiet -p anabranch-scenario --example bench
+	$(PYTHON) tests/instructions.py write target/release/examples/bench
 
 # Each target of fuzz/ for a minute; needs a nightly toolchain and cargo-fuzz.
 fuzz:
@@ -88,6 +96,7 @@ soak:
 		cargo run --profile soak --quiet -p anabranch-soak
 	FUZZ_RUNS=$(FUZZ_RUNS) cargo test --manifest-path fuzz/Cargo.toml --no-default-features \
 		--release --quiet -- --nocapture
+	cargo test --release --quiet -p anabranch-scenario --test all solo:: -- --ignored
 
 # The page of formulas and what was measured beside them.
 validation: test-rust setup
@@ -135,6 +144,10 @@ kernel-objects:
 			-fdebug-compilation-dir=. -c $$(basename $$source) -o $$object) || exit 1; \
 		llvm-strip-16 -g $$object || exit 1; done
 
+# CPU seconds per GB of the kernel's own windows and of ours over a veth pair: needs Linux and root, and takes three minutes.
+kernel-cost: setup
+	$(BIN)/python bench/kernel_cost.py $(ARGS)
+
 # The project's own packetdrill scripts against the running kernel, in real time: needs Linux, root and
 # an idle machine.
 drill-kernel:
@@ -155,8 +168,14 @@ fidelity: setup
 		$(BIN)/anabranch compare examples/sweeps/$$sweep.toml --out $(OUT)/$$sweep || exit 1; done
 	$(BIN)/python tests/fidelity_page.py docs/fidelity.md "$(RUN)" $(OUT)/fidelity $(OUT)/fidelity-bbr
 
-# What public packetdrill scripts say of our TCP: SUITES names indices of them with `:` between, see
-# crates/packetdrill/src/suites.rs.
+# The last section of the same page: our windows in the kernel beside virtual time. Needs Linux and root, and takes five minutes.
+fidelity-windows: setup
+	for sweep in windows paths shares; do \
+		$(BIN)/anabranch compare examples/sweeps/fidelity-$$sweep.toml --out $(OUT)/fidelity-kernel/$$sweep || exit 1; done
+	$(BIN)/python tests/fidelity_windows_page.py docs/fidelity.md "$(RUN)" $(OUT)/fidelity-kernel
+
+# What public packetdrill scripts say of our stacks, of this kernel and of usrsctp, as root and with libusrsctp-dev:
+# SUITES names indices of them with `:` between, see crates/packetdrill/src/suites.rs.
 conformance:
 	@test -n "$(SUITES)" || { echo "SUITES=INDEX, SUITES=FOLDER or several with : is needed" >&2; exit 2; }
 	cargo run --release --quiet -p anabranch-drill --example conformance -- $(SUITES) \

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
 
+import fidelity_windows_page
 from anabranch import tables
 
 HEAD = """\
@@ -66,7 +67,14 @@ def main(page: Path, run: str, results: Sequence[Path]) -> None:
     parts = [HEAD, *([f"{run}\n"] if run else []), timing(timings), summary(found)]
     parts += [section(path, list(of)) for path, of in groupby(found, key=lambda row: row["path"])]
     parts.append(stated(found))
-    page.write_text("\n".join(parts), encoding="utf-8")
+    page.write_text("\n".join([*parts, *last_section(page)]), encoding="utf-8")
+
+
+def last_section(page: Path) -> list[str]:
+    """What fidelity_windows_page.py wrote there before."""
+    before = page.read_text(encoding="utf-8") if page.exists() else ""
+    _, title, rest = before.partition(fidelity_windows_page.TITLE)
+    return [title + rest] if title else []
 
 
 def timing(timings: list[Cell]) -> str:

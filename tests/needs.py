@@ -108,6 +108,7 @@ def _other_users() -> str | None:
 NEEDS = {
     "tshark": Need("apt-get install tshark", _program("tshark"), ("tshark",)),
     "editcap": Need("apt-get install wireshark-common", _program("editcap"), ("editcap",)),
+    "cargo": Need("https://rustup.rs", _program("cargo"), ("cargo",)),
     "cc": Need("apt-get install gcc libc6-dev", _program("cc"), ("cc",)),
     "usrsctp": Need("apt-get install libusrsctp-dev gcc libc6-dev", _usrsctp, ("cc",)),
     "chromium": Need(
@@ -122,6 +123,7 @@ NEEDS = {
         _program("clang-16", "llvm-strip-16"),
         ("make", "clang-16", "llvm-strip-16"),
     ),
+    "cargo": Need("https://rustup.rs", _program("cargo"), ("cargo",)),
     "ip": Need("apt-get install iproute2", _program("ip"), ("ip",)),
     "other users": Need(
         "run as root on a kernel with user namespaces; apt-get install util-linux",

@@ -65,6 +65,11 @@ def test_a_wrong_override_is_named(
     complaint(result, *parts)
 
 
+def test_the_nearest_kind_is_told(anabranch: Command) -> None:
+    complaint(anabranch("list", "destinatons"), "destinatons", "did you mean `destinations`?")
+    complaint(anabranch("list", "colours"), "colours", "algorithms, destinations")
+
+
 def test_files_that_cannot_be_read(anabranch: Command, tmp_path: Path) -> None:
     binary = tmp_path / "binary.toml"
     binary.write_bytes(bytes(range(256)))

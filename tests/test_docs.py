@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import json
 import re
 import shlex
 import shutil
@@ -99,6 +100,26 @@ def test_commands_of_the_readme(
     monkeypatch.chdir(tmp_path)
     result = anabranch(command, *arguments)
     assert result.returncode == 0, result.stderr
+
+
+@pytest.mark.needs("cargo")
+def test_the_rust_example_stands_outside_of_the_workspace(tmp_path: Path) -> None:
+    """With the manifest of the page: cargo finds every crate, and the example uses no other."""
+    (manifest,) = blocks(ROOT / "docs" / "your-algorithm.md", "toml")
+    package = tmp_path / "my-controller"
+    shutil.copytree(ROOT / "examples" / "rust-controller" / "src", package / "src")
+    (package / "Cargo.toml").write_text(manifest, encoding="utf-8")
+    (tmp_path / "anabranch").symlink_to(ROOT)
+    shutil.copy(ROOT / "Cargo.lock", package / "Cargo.lock")  # versions that are there
+    command = ["cargo", "metadata", "--offline", "--format-version", "1"]
+    done = subprocess.run(command, cwd=package, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    (mine,) = (
+        each for each in json.loads(done.stdout)["packages"] if each["name"] == "my-controller"
+    )
+    named = {each["name"].replace("-", "_") for each in mine["dependencies"]}
+    sources = "".join(path.read_text(encoding="utf-8") for path in package.glob("src/*.rs"))
+    assert set(re.findall(r"\buse (anabranch_\w+)", sources)) <= named
 
 
 def test_links_between_documents_lead_somewhere() -> None:

@@ -71,7 +71,7 @@ def test_symbols_and_sysctls_reach_the_script(anabranch: Command, tmp_path: Path
         ((OWN, "--set", "nothing"), ("--set", "nothing", "NAME=VALUE")),
         ((OWN, "--define", "=3"), ("--define", "=3")),
         ((OWN, "--profile", "windows"), ("--profile", "windows", "linux")),
-        ((OWN, "--against", "windows"), ("--against", "windows", "kernel")),
+        ((OWN, "--against", "windows"), ("--against", "windows", "kernel", "usrsctp")),
         ((OWN, "--ip-version", "5"), ("--ip-version", "5", "ipv6")),
     ],
 )
@@ -92,6 +92,43 @@ def test_the_kernel_runs_the_same_scripts(anabranch: Command, tmp_path: Path, ve
     capture = (traces / "fast-retransmit.pcapng").read_bytes()
     local = bytes.fromhex("fd3d0a0b17d60000") if version == "ipv6" else bytes([192, 168, 0, 1])
     assert local in capture
+
+
+@pytest.mark.needs("usrsctp")
+def test_usrsctp_runs_scripts_of_sctp_and_says_what_it_lacks(
+    anabranch: Command, tmp_path: Path
+) -> None:
+    scripts = tmp_path / "scripts"
+    scripts.mkdir()
+    for source in (OWN / "sctp" / "passive.pkt", OWN / "open" / "passive.pkt"):
+        text = source.read_text(encoding="utf-8")
+        (scripts / f"{source.parent.name}-{source.name}").write_text(text, encoding="utf-8")
+    traces, junit = tmp_path / "traces", tmp_path / "verdicts.xml"
+    options = ("--against", "usrsctp", "--pcap", traces, "--junit", junit)
+    result = anabranch("drill", scripts, *options)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "1 passed, 1 not applicable" in result.stdout
+    assert "not applicable: sockets of IPPROTO_TCP" in result.stdout
+    suite = ET.parse(junit).getroot()
+    assert (suite.get("failures"), suite.get("skipped")) == ("0", "1")
+    captures = sorted(traces.glob("*.pcapng"))
+    assert bytes([192, 168, 0, 1]) in captures[1].read_bytes()
+
+
+@pytest.mark.needs("usrsctp")
+def test_what_usrsctp_fails_is_shown_like_any_other(anabranch: Command, tmp_path: Path) -> None:
+    script = tmp_path / "wrong.pkt"
+    script.write_text(
+        "0 socket(..., SOCK_STREAM, IPPROTO_SCTP) = 3\n"
+        "+0 fcntl(3, F_SETFL, O_RDWR|O_NONBLOCK) = 0\n"
+        "+0 connect(3, ..., ...) = -1 EINPROGRESS (Operation now in progress)\n"
+        "+0 > sctp: SHUTDOWN[flgs=0, cum_tsn=0]\n",
+        encoding="utf-8",
+    )
+    result = anabranch("drill", script, "--against", "usrsctp")
+    assert result.returncode == 1
+    assert "wrong.pkt:4:1" in result.stdout
+    assert "actual:   > sctp: INIT[" in result.stdout
 
 
 SLEEPS = """\

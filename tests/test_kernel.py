@@ -16,8 +16,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
-from anabranch import InputError, RunError, Scenario, load
+from anabranch import InputError, RunError, RunResult, Scenario, load
 from anabranch.native import core, guarded
 from conftest import Command
 
@@ -195,6 +196,52 @@ def test_subflows_of_a_kernel_are_coupled(window: str) -> None:
     (control,) = result.facts.controls
     assert (control.window, control.coupled, control.unfitting) == (window, 2, 0)
     assert control.name not in _available()
+
+
+COUPLED_TERMS = {
+    "lia": (0.05, 2.5),
+    "olia": (0.01, 1.6),
+    "balia": (0.01, 1.6),
+    "wvegas": (2, 10),
+    "mcubic": (0.01, 60),
+    "mcubic-share": (0.1, 1),
+}
+"""Bounds of each term over two like paths: alpha, growth as a multiple of Reno's (which one of
+them may have for a moment), segments, seconds, a share."""
+OBSERVED = """
+[[observe]]
+what = "path_coupling"
+interval = "20 ms"
+
+[[observe]]
+what = "path_cwnd"
+"""
+
+
+def _terms(result: RunResult) -> dict[str, NDArray[np.float64]]:
+    names = (f"f.a.{path}-b.{path}.path_coupling" for path in "xy")
+    return {name: result.series[name]["value"] for name in names}
+
+
+@pytest.mark.parametrize("window", COUPLED)
+def test_our_own_subflows_tell_what_couples_them(window: str) -> None:
+    run = Scenario(TWO_PATHS + OBSERVED).set(f"flows.0.tcp.window={window}").run()
+    low, high = COUPLED_TERMS[window]
+    for values in _terms(run).values():
+        known = values[values > 0]
+        assert len(known) > 5 and low <= np.median(known) <= high, values
+
+
+@pytest.mark.needs("kernel", "live")
+@pytest.mark.parametrize("window", COUPLED)
+def test_subflows_of_a_kernel_tell_what_couples_them(window: str) -> None:
+    """Beside their windows, in the same series as our own; both subflows have one."""
+    result = Scenario(TWO_PATHS + OBSERVED).set(f"flows.0.tcp.window={window}").live()
+    low, high = COUPLED_TERMS[window]
+    for name, values in _terms(result.run).items():
+        known = values[values > 0]
+        assert len(known) > 5 and low <= np.median(known) <= high, (name, values)
+        assert len(result.run.series[name.replace("coupling", "cwnd")]["value"]) > 5
 
 
 @pytest.mark.needs("kernel", "live")

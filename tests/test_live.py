@@ -109,7 +109,7 @@ def test_examples_run_live(anabranch: Command, tmp_path: Path) -> None:
         out = tmp_path / name
         file = EXAMPLES / f"{name}.toml"
         sizes = [f"--set=flows.{i}.size=400 kB" for i in range(file.read_text().count("[[flows]]"))]
-        result = anabranch("live", file, *sizes, "--pcap", "--out", out)
+        result = anabranch("live", file, *sizes, "--pcap", "--snaplen", "0", "--out", out)
         assert result.returncode == 0, result.stderr
         flows = tables.read_csv(out / "flows.csv")
         assert tuple(flows[0])[: len(tables.FLOW_COLUMNS)] == tables.FLOW_COLUMNS

@@ -31,7 +31,9 @@ pytestmark = pytest.mark.needs("tshark")
 def pcap(anabranch: Command, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("mptcp")
     changes = [part for change in CHANGES for part in ("--set", change)]
-    done = anabranch("run", EXAMPLE, *changes, "--pcap", "--out", folder)
+    done = anabranch(
+        "run", EXAMPLE, *changes, "--pcap", "--pcap-side", "both", "--snaplen", "0", "--out", folder
+    )
     assert done.returncode == 0, done.stderr
     return next(folder.glob("*.pcapng"))
 
@@ -96,7 +98,8 @@ def shared(anabranch: Command, tmp_path_factory: pytest.TempPathFactory) -> Path
     """The capture of a server with many connections at one port."""
     folder = tmp_path_factory.mktemp("shared")
     example = ROOT / "examples" / "mptcp-server.toml"
-    done = anabranch("run", example, "--set", "duration=3 s", "--pcap", "--out", folder)
+    whole = ("--pcap", "--pcap-side", "both", "--snaplen", "0")
+    done = anabranch("run", example, "--set", "duration=3 s", *whole, "--out", folder)
     assert done.returncode == 0, done.stderr
     return next(folder.glob("*.pcapng"))
 

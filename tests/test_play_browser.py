@@ -285,7 +285,7 @@ STATES = {
 }
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", "dark", "print"])
 @pytest.mark.parametrize("width", [390, 768, 1400])
 @pytest.mark.parametrize("state", STATES)
 def test_everybody_can_use_it(
@@ -294,13 +294,17 @@ def test_everybody_can_use_it(
     """No serious finding of axe-core, and nothing that is only seen by scrolling sideways."""
     axe = import_module("axe_playwright_python.sync_playwright").Axe()
     context = chromium.new_context(
-        viewport={"width": width, "height": 900}, color_scheme=scheme, bypass_csp=True
+        viewport={"width": width, "height": 900},
+        color_scheme="light" if scheme == "print" else scheme,
+        bypass_csp=True,
     )
     tab = context.new_page()
     tab.goto(played.address + STATES[state])
     tab.wait_for_selector("html[data-ready]")
     tab.wait_for_selector(".wrong" if state == "wrong" else "table.flows")
     tab.evaluate("for (const it of document.querySelectorAll('details')) it.open = true")
+    if scheme == "print":
+        tab.emulate_media(media="print")
     tab.wait_for_timeout(100)
     found = axe.run(tab).response["violations"]
     serious = [

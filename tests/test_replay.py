@@ -18,7 +18,12 @@ from needs import TWO_KERNELS
 def test_a_capture_gives_tables_series_and_figures(
     anabranch: Command, two_hosts: Path, tmp_path: Path
 ) -> None:
-    assert anabranch("run", two_hosts, "--pcap", "--out", tmp_path / "run").returncode == 0
+    assert (
+        anabranch(
+            "run", two_hosts, "--pcap", "--pcap-side", "both", "--out", tmp_path / "run"
+        ).returncode
+        == 0
+    )
     capture, out = tmp_path / "run" / "capture.pcapng", tmp_path / "replay"
     done = anabranch("replay", capture, "--out", out)
     assert done.returncode == 0, done.stderr
@@ -41,7 +46,7 @@ def test_a_capture_gives_tables_series_and_figures(
 def test_without_a_terminal_names_are_whole(anabranch: Command, tmp_path: Path) -> None:
     """What a pipe is given is not cut to 80 columns."""
     capture, name = tmp_path / "x.pcapng", "a-host-whose-name-is-as-long-as-names-are"
-    Scenario(TWO_HOSTS.replace('"a"', f'"{name}"')).run(pcap=capture)
+    Scenario(TWO_HOSTS.replace('"a"', f'"{name}"')).run(pcap=capture, capture_end="both")
     done = anabranch("replay", capture, "--out", tmp_path / "replay")
     assert done.returncode == 0, done.stderr
     assert f"{name}-b" in done.stdout and "retransmitted" in done.stdout
@@ -51,7 +56,7 @@ def test_a_capture_of_sctp_has_its_paths(anabranch: Command, tmp_path: Path) -> 
     example = Path(__file__).parents[1] / "examples" / "sctp-multihoming.toml"
     scenario = Scenario.load(example).set("flows.0.size=2 MB", "flows.0.sctp.path_max_retrans=0")
     capture, out = tmp_path / "x.pcapng", tmp_path / "replay"
-    run = scenario.run(pcap=capture)
+    run = scenario.run(pcap=capture, capture_end="both")
     done = anabranch("replay", capture, "--out", out)
     assert done.returncode == 0, done.stderr
     (row,) = tables.read_csv(out / "flows.csv")
@@ -109,7 +114,7 @@ def test_a_live_capture_at_hosts_and_at_a_link(anabranch: Command, tmp_path: Pat
     link.write_text(TWO_KERNELS.replace("[[flows]]", f"{lossy}\n[[flows]]"), encoding="utf-8")
     for places, count in (([], 2), (["--capture", "a-b"], 2), (["--capture", "b"], 1)):
         out = tmp_path / f"live{count}{len(places)}"
-        done = anabranch("live", link, *(places or ["--pcap"]), "--out", out)
+        done = anabranch("live", link, *(places or ["--pcap", "--pcap-side", "both"]), "--out", out)
         assert done.returncode == 0, done.stderr
         real = tables.read_csv(out / "flows.csv")[0]
         result = replay(out / "capture.pcapng")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
@@ -9,10 +10,12 @@ from typing import Any
 
 import pytest
 
-from anabranch import comparison, report
+from anabranch import comparison, report, tables
 from anabranch.experiment import Scenario
 from anabranch.looks import Plot
+from anabranch.report.overlay import write_overlay
 from anabranch.report.study import write_study_report
+from anabranch.rows import plain
 from anabranch.stats import Estimate
 from anabranch.studies import drawing
 from anabranch.studies.results import StudyResult
@@ -31,7 +34,7 @@ def chromium() -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """A report of each kind."""
+    """A report of each kind, two runs over each other among them."""
     place = tmp_path_factory.mktemp("pages")
     (place / "run").mkdir()
     scenario = Scenario(TWO_HOSTS)
@@ -46,7 +49,15 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     found = comparison.Comparison(rows, [], [], 0)
     report.write_comparison_report(place / "compare", "a", found, 2)
     _study(place / "studies")
+    for seed, folder in enumerate((place / "a", place / "b")):
+        folder.mkdir()
+        other = scenario.explored().run(seed=seed)
+        tables.write_run(folder, other)
+        facts = json.dumps(other.run, default=plain)
+        (folder / "run.json").write_text(facts, encoding="utf-8")
+    write_overlay(place / "overlay", [place / "a", place / "b"])
     return {
+        "overlay": place / "overlay/report.html",
         "run": place / "run/report.html",
         "sweep": place / "sweep/report.html",
         "compare": place / "compare/report.html",
@@ -75,7 +86,8 @@ def _study(place: Path) -> None:
     write_study_report(place)
 
 
-KINDS = ("run", "sweep", "compare", "overview", "study")
+KINDS = ("run", "overlay", "sweep", "compare", "overview", "study")
+WIDTHS = (390, 768, 1400)
 BROKEN = """() => [...document.querySelectorAll('[data-chart]')].filter((figure) => {
   const canvas = figure.querySelector('canvas');
   if (!canvas || !canvas.width) return true;
@@ -87,7 +99,7 @@ BROKEN = """() => [...document.querySelectorAll('[data-chart]')].filter((figure)
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_page_is_wider_than_its_screen(chromium: Any, pages: dict[str, Path], kind: str) -> None:
-    for width in (390, 768, 1400):
+    for width in WIDTHS:
         context = chromium.new_context(viewport={"width": width, "height": 900})
         tab = context.new_page()
         tab.goto(pages[kind].as_uri())
@@ -96,18 +108,24 @@ def test_no_page_is_wider_than_its_screen(chromium: Any, pages: dict[str, Path],
         context.close()
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark", "print"])
 @pytest.mark.parametrize("kind", KINDS)
-def test_axe_finds_nothing(chromium: Any, pages: dict[str, Path], kind: str) -> None:
+def test_axe_finds_nothing(chromium: Any, pages: dict[str, Path], kind: str, scheme: str) -> None:
     axe = resources.files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8")
-    for width, scheme in ((390, "dark"), (1400, "light")):
+    for width in WIDTHS:
         context = chromium.new_context(
-            viewport={"width": width, "height": 900}, color_scheme=scheme, bypass_csp=True
+            viewport={"width": width, "height": 900},
+            color_scheme="light" if scheme == "print" else scheme,
+            bypass_csp=True,
         )
         tab = context.new_page()
         tab.goto(pages[kind].as_uri())
         tab.wait_for_selector("html[data-ready]")
         for details in tab.locator("details").all():
             details.evaluate("(it) => { it.open = true; }")
+        if scheme == "print":
+            tab.emulate_media(media="print")
+            tab.evaluate("dispatchEvent(new Event('beforeprint'))")
         tab.evaluate(axe)
         found = tab.evaluate("axe.run(document, { resultTypes: ['violations'] })")["violations"]
         told = [(each["impact"], each["id"], each["nodes"][0]["html"]) for each in found]

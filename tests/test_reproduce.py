@@ -184,7 +184,9 @@ def test_slow_start_follows_its_closed_form(quick: Quick) -> None:
     ]
     drawn = tables.read_csv(results / name / "time_by_rate.csv")
     (point,) = [
-        row for row in drawn if (row["series"], row["x"]) == ("sctp-rfc4960, an ACK a packet", "10")
+        row
+        for row in drawn
+        if (row["series"], row["x"]) == ("sctp-rfc4960, an ACK for each packet", "10")
     ]
     assert len(chosen) == int(point["n"]) == 6
     assert float(point["mean"]) == pytest.approx(sum(chosen) / 6)

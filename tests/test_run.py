@@ -88,7 +88,8 @@ def test_a_batch_holds_the_single_run(two_hosts: Path) -> None:
 @pytest.mark.needs("tshark")
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 def test_wireshark_reads_every_packet(anabranch: Command, example: Path, tmp_path: Path) -> None:
-    assert anabranch("run", example, "--pcap", "--out", tmp_path).returncode == 0
+    whole = ("--pcap", "--pcap-side", "both", "--snaplen", "0")
+    assert anabranch("run", example, *whole, "--out", tmp_path).returncode == 0
     # A second or more of the fastest example, the whole of most.
     command = ["tshark", "-r", str(tmp_path / "capture.pcapng"), "-c", "60000"]
     command += ["-o", "tcp.check_checksum:TRUE", "-o", "ip.check_checksum:TRUE"]

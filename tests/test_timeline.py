@@ -33,7 +33,7 @@ def test_it_says_when_it_failed_over_and_why(failover: RunResult) -> None:
     assert [event.time_s for event in events] == sorted(event.time_s for event in events)
     (outage,) = of(events, "r0-s0", "outage")
     assert (outage.time_s, outage.until_s) == (6.0, 20.0)
-    # Each timeout doubles the next (RFC 9260 \u00a76.3.3): 1 s, then 2 s, then 4 s after the last.
+    # Each timeout doubles the next (RFC 9260 §6.3.3): 1 s, then 2 s, then 4 s after the last.
     timeouts = of(events, "transfer.b.x", "timeout")
     gaps = np.diff([event.time_s for event in timeouts])
     assert len(timeouts) >= 3 and 6.0 < timeouts[0].time_s < 8.0
@@ -44,6 +44,86 @@ def test_it_says_when_it_failed_over_and_why(failover: RunResult) -> None:
     moved = of(events, "transfer.b.y", "data")[0]
     assert moved.time_s == pytest.approx(down.time_s, abs=0.1)
     assert down.until_s is not None and down.until_s > 20.0
+
+
+def told(run: RunResult, host: str, kind: str) -> list[str]:
+    """What happened at a host, of a kind, by date."""
+    return [row.event for row in run.events if (row.host, row.kind) == (host, kind)]
+
+
+def test_both_ends_of_a_handshake_and_of_the_end_are_told(failover: RunResult) -> None:
+    """RFC 9260 §5.1: INIT, INIT ACK, COOKIE ECHO, COOKIE ACK; §9.2."""
+    assert told(failover, "a", "handshake") == [
+        "INIT sent",
+        "INIT ACK received",
+        "COOKIE ECHO sent",
+        "COOKIE ACK received",
+    ]
+    assert told(failover, "b", "handshake") == [
+        "INIT received",
+        "INIT ACK sent",
+        "COOKIE ECHO received",
+        "COOKIE ACK sent",
+    ]
+    # Each end confirms the second path by a heartbeat and its answer (§5.4).
+    for host in "ab":
+        there = [row for row in failover.events if (row.host, row.path) == (host, "b.y")]
+        dates = {row.event: row.time_s for row in reversed(there)}
+        assert 0.05 < dates["HEARTBEAT ACK received"] - dates["HEARTBEAT sent"] < 0.1
+        assert dates["HEARTBEAT ACK sent"] == dates["HEARTBEAT received"]
+
+
+def test_a_run_that_does_not_ask_has_no_events() -> None:
+    assert Scenario(TWO_HOSTS).run().events == []
+
+
+EVENTS = '\n[[observe]]\nwhat = "events"\n'
+
+
+def test_timeouts_and_fast_retransmits_of_tcp_are_those_that_the_flow_counts() -> None:
+    run = Scenario(TWO_HOSTS + EVENTS).set("flows.f.size=2 MB").run(seed=5)
+    (flow_row,) = run.flows
+    for kind, count in (
+        ("fast-retransmit", flow_row.fast_retransmits),
+        ("timeout", flow_row.timeouts),
+        ("probe", flow_row.tail_loss_probes),
+    ):
+        rows = [row for row in run.events if row.kind == kind]
+        assert sum(row.count for row in rows) == count
+        assert all(row.host == "a" and row.end == "sender" and row.path is None for row in rows)
+    assert flow_row.fast_retransmits
+    assert told(run, "a", "handshake") == ["SYN sent", "SYN-ACK received"]
+    assert told(run, "b", "close")[0] == "FIN received"
+
+
+def test_marks_are_told_where_they_arrive_and_what_they_cost() -> None:
+    queue = 'queue = { kind = "threshold", limit = "50 packets", mark = "10 packets" }'
+    text = TWO_HOSTS.replace(
+        'queue = { kind = "droptail", limit = "50 packets" }\n'
+        'impairments = [{ kind = "bernoulli", rate = 0.01 }]',
+        queue,
+    )
+    assert queue in text
+    run = Scenario(text + EVENTS).set("flows.f.tcp.ecn=on", "flows.f.size=2 MB").run()
+    marks = [row for row in run.events if row.kind == "mark"]
+    assert {row.host for row in marks} == {"b"}
+    assert sum(row.count for row in marks) == run.links[0].marked > 0
+    reductions = [row for row in run.events if row.kind == "ecn"]
+    assert reductions and {row.host for row in reductions} == {"a"}
+    # At most once a round trip (RFC 3168 §6.1.2), after the first mark has come.
+    assert reductions[0].time_s > marks[0].time_s
+
+
+def test_subflows_join_and_addresses_are_announced() -> None:
+    example = Scenario.load(ROOT / "examples" / "mptcp.toml")
+    run = Scenario(example.resolved() + EVENTS).run()
+    mine = [row for row in run.events if row.flow == "multipath"]
+    joins = [row for row in mine if row.event == "SYN with MP_JOIN sent"]
+    opened = [row for row in mine if row.event == "SYN sent"]
+    assert len(opened) == 1 and joins
+    assert {row.path for row in joins}.isdisjoint({row.path for row in opened})
+    paths = {f"{path.from_}-{path.to}" for path in run.paths}
+    assert {row.path for row in joins + opened} <= paths
 
 
 def test_losses_and_retransmissions_are_told_in_bursts() -> None:
@@ -68,16 +148,31 @@ def test_it_is_a_table_and_a_chart(failover: RunResult, tmp_path: Path) -> None:
     with (tmp_path / "timeline.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == len(failover.timeline())
-    assert tuple(rows[0]) == ("time_s", "until_s", "lane", "kind", "detail")
+    assert tuple(rows[0]) == ("time_s", "until_s", "lane", "kind", "detail", "host")
+    with (tmp_path / "events.csv").open(encoding="utf-8") as file:
+        told = list(csv.DictReader(file))
+    assert {row["end"] for row in told} == {"sender", "receiver"}
+    assert len(told) == len(failover.events) == failover.table("events").num_rows
     chart = explorer.what_happened(failover)
     assert chart is not None
-    assert chart.ynames == ["transfer.b.y", "transfer.b.x", "transfer", "s0-r0", "r0-s0"]
+    assert chart.ynames == [
+        "transfer.b.y (at b)",
+        "transfer.b.y",
+        "transfer.b.x (at b)",
+        "transfer.b.x",
+        "transfer",
+        "s0-r0",
+        "r0-s0",
+    ]
     assert [trace.name for trace in chart.traces] == [
         "flow lasts",
         "new data sent",
         "outage",
         "path failed",
+        "handshake",
+        "heartbeat",
         "timeout",
+        "fast retransmit",
         "lost",
         "sent again",
     ]

@@ -127,6 +127,19 @@ def test_samples_are_paired_by_replication_as_far_as_both_go() -> None:
     assert pooled.estimate.n == 2  # two replications, not five samples
 
 
+def test_a_change_of_means_holds_at_95_percent_though_ratios_have_no_mean() -> None:
+    """The reference is 0 now and then, as a connection that does not come about."""
+    draws = np.random.default_rng(1)
+    missed, experiments, true = 0, 2000, 0.25
+    for _ in range(experiments):
+        common = draws.exponential(size=40)
+        common[draws.random(40) < 0.05] = 0.0
+        ours, theirs = common * 1.25 + draws.normal(0, 0.1, 40), common
+        estimate = Sample.of(ours).change_of_means(Sample.of(theirs)).estimate
+        missed += not estimate.ci_low <= true <= estimate.ci_high
+    assert 0.03 < missed / experiments < 0.08
+
+
 Draw = Callable[[np.random.Generator, tuple[int, ...]], np.ndarray]
 DRAWS: Mapping[str, tuple[Draw, float]] = {
     "normal": (lambda g, shape: g.normal(size=shape), 0.0),

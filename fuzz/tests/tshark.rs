@@ -8,8 +8,8 @@ mod mutate;
 
 use anabranch_endpoint::Generator;
 use anabranch_units::Time;
-use anabranch_wire::pcapng::Writer;
-use anabranch_wire::sctp::{Chunk, SctpPacket};
+use anabranch_wire::pcapng::{Snap, Writer};
+use anabranch_wire::sctp::{Chunk, Parameter, SctpPacket};
 use anabranch_wire::{AddressBook, Body, Packet, TcpSegment};
 use std::path::Path;
 use std::process::Command;
@@ -88,16 +88,29 @@ fn packets_are_read_as_wireshark_reads_them() {
     assert!(n == 0, "{n} of {SAMPLE} differ, such as\n{}", differences[..n.min(5)].join("\n\n"));
 }
 
-/// Wireshark reads as part of the packet what chunks quote of another, which we keep as octets.
+/// Whether both parsers should find the same fields.
+///
+/// Wireshark reads as part of the packet what chunks quote of another, which we keep as octets; and
+/// what is malformed to us, so that an endpoint can answer it, is malformed to Wireshark in ways of
+/// its own.
 fn is_compared(packet: &Packet) -> bool {
     match &packet.body {
         Body::Tcp(_) => true,
-        Body::Sctp(it) => {
-            let quotes = |it: &Chunk| {
-                let causes = matches!(it, Chunk::Error(_) | Chunk::Abort { .. });
-                causes || matches!(it, Chunk::AsconfAck { .. } | Chunk::InitAck(_))
-            };
-            !it.chunks.iter().any(quotes)
+        Body::Sctp(sctp) => !sctp.chunks.iter().any(|chunk| quotes(chunk) || is_malformed(chunk)),
+        _ => false,
+    }
+}
+
+fn quotes(chunk: &Chunk) -> bool {
+    let causes = matches!(chunk, Chunk::Error(_) | Chunk::Abort { .. });
+    causes || matches!(chunk, Chunk::AsconfAck { .. } | Chunk::InitAck(_))
+}
+
+fn is_malformed(chunk: &Chunk) -> bool {
+    match chunk {
+        Chunk::Malformed { .. } => true,
+        Chunk::Init(init) => {
+            init.parameters.iter().any(|parameter| matches!(parameter, Parameter::Malformed(_)))
         }
         _ => false,
     }
@@ -120,7 +133,7 @@ fn sctp_seeds() -> Vec<Vec<u8>> {
 fn dissect(sample: &[(Vec<u8>, Packet)]) -> Vec<String> {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("differential.pcapng");
     let mut writer = Writer::new(Vec::new()).expect("a header");
-    let link = writer.add_interface("a", None).expect("an interface");
+    let link = writer.add_interface("a", Snap::Whole).expect("an interface");
     for (i, (octets, _)) in sample.iter().enumerate() {
         writer.packet(link, Time::from_picos(i as u64 * 1_000_000), octets).expect("a packet");
     }

@@ -378,7 +378,8 @@ def warnings(text: str, file: str = "scenario", overrides: list[str] = ...) -> l
 
 def run(text: str, file: str, overrides: list[str], options: RunOptions) -> dict[str, Any]:
     """Runs a scenario once: `flows`, `series`, `links`, `regulators`, `paths`, `messages`,
-    `listeners`, `attacks`, `memory` and `run`."""
+    `datagrams`, `pings`, `calls`, `videos`, `loads`,
+    `listeners`, `attacks`, `memory`, `events` and `run`."""
 
 def live(text: str, file: str, overrides: list[str], options: LiveOptions) -> dict[str, Any]:
     """Runs a scenario once in real time: as `run`, and `live`. An interrupt from the keyboard
@@ -449,5 +450,5 @@ def drill(
     ip_version: str = "ipv4",
 ) -> list[dict[str, Any]]:
     """Runs packetdrill scripts: `suite`, `category`, `script`, `verdict`, `line`, `report`
-    and, with a folder for `traces`, `trace` of each, in order; against our stacks or the
-    kernel."""
+    and, with a folder for `traces`, `trace` of each, in order; against our stacks, the
+    kernel or usrsctp."""

@@ -18,7 +18,7 @@ from anabranch.errors import InputError, RunError
 from anabranch.files import read_text
 from anabranch.native import core, guarded
 from anabranch.observed import EXPLORED, EXPLORED_PATHS
-from anabranch.options import BatchOptions, LiveOptions, RunOptions
+from anabranch.options import BatchOptions, CaptureOptions, LiveOptions, RunOptions
 from anabranch.recorded import TABLES, Recorded, arrays
 from anabranch.timeline import Event
 
@@ -39,8 +39,8 @@ class Result(Recorded):
         return figure
 
     def timeline(self) -> list[Event]:
-        """Outages, path states, timeouts, losses and where new data went, by date, as far as it
-        was observed: `Scenario.explored` observes all of it."""
+        """Outages, handshakes, path states, timeouts, losses, marks and where new data went, by
+        date, as far as it was observed: `Scenario.explored` observes all of it."""
         return timeline.events(self)
 
     def _repr_html_(self) -> str:
@@ -165,16 +165,20 @@ class Scenario:
         replication: int = 0,
         pcap: Path | None = None,
         capture: Sequence[str] = (),
+        capture_end: str = "sender",
+        snaplen: int | None = None,
         trace_hash: bool = False,
         check: bool = False,
     ) -> RunResult:
         """Runs once in virtual time; `seed` replaces the scenario's own. Packets go to `pcap`:
-        those at all hosts, or those at the hosts, interfaces and links in `capture`."""
+        those at the hosts, interfaces and links in `capture`, or else those of each flow at its
+        `sender`, its `receiver` or `both`. Payload that only has a length is left out; `snaplen`
+        octets of each packet are kept instead, or with 0 everything."""
         options = RunOptions(
             seed=seed,
             replication=replication,
             pcap=pcap,
-            capture=capture,
+            capture=CaptureOptions(places=capture, end=capture_end, snaplen=snaplen),
             trace_hash=trace_hash,
             check=check,
         )
@@ -192,16 +196,18 @@ class Scenario:
         command: str | None = None,
         limit_s: float | None = None,
         capture: Sequence[str] = (),
+        capture_end: str = "sender",
+        snaplen: int | None = None,
     ) -> LiveResult:
         """Runs once in real time, on Linux, as root: `programs` are pairs of an external host
         and a command, whose output goes to `logs`; `command` has the terminal. After `limit_s`
-        seconds the run is stopped as it stands. `pcap` and `capture` are those of `run`."""
+        seconds the run is stopped as it stands. What is captured is as with `run`."""
         if not hasattr(core, "live"):
             raise RunError("live runs need Linux")
         options = LiveOptions(
             seed=seed,
             pcap=pcap,
-            capture=capture,
+            capture=CaptureOptions(places=capture, end=capture_end, snaplen=snaplen),
             programs=programs,
             logs=logs,
             command=command,

@@ -25,6 +25,7 @@ AXES = {
     "path_rto": ("RTO (s)", "Retransmission timeout of each path"),
     "path_errors": ("errors in a row", "Errors of each path"),
     "path_state": ("state", "State of each path"),
+    "path_coupling": ("coupled term", "What couples each path to the others"),
     "message_delay": ("from made to read (s)", "Delay of each message"),
     "message_wait": ("complete and waiting (s)", "Head-of-line blocking of each message"),
     "sends": ("offset in the stream (octets)", "Segments sent"),
@@ -41,7 +42,7 @@ STATES = ("unconfirmed", "active", "potentially failed", "inactive")
 LANE = ("sends", "acks", "receives", "sacks", "drops")
 """Kinds that `observe = packets` gives of each connection, subflow or path: drawn as dots."""
 
-EXPLORED = ("packets", "cwnd", "ssthresh", "in_flight", "srtt", "received", "queue")
+EXPLORED = ("packets", "events", "cwnd", "ssthresh", "in_flight", "srtt", "received", "queue")
 """What the time-sequence explorer of the report shows."""
 
 EXPLORED_PATHS = ("path_cwnd", "path_srtt", "path_rto", "path_state")
@@ -56,6 +57,7 @@ TITLES = {
     "path_ssthresh": "slow-start threshold",
     "path_in_flight": "in flight",
     "path_errors": "errors in a row",
+    "path_coupling": "coupled term",
 }
 """What a series is, in words, where its name does not say it."""
 

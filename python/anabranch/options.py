@@ -10,6 +10,31 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from anabranch.errors import InputError
+
+ENDS = ("sender", "receiver", "both")
+"""Ends of a flow's data at which it can be captured."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CaptureOptions:
+    """Which packets a capture has, and how much of them."""
+
+    places: Sequence[str] = ()
+    """Hosts, interfaces and links; none: all hosts, each flow at `end`."""
+    end: str = ENDS[0]
+    """`sender` of a flow's data, `receiver`, or `both`, where a packet that arrives is twice."""
+    snaplen: int | None = None
+    """Octets of each packet to keep; `None`: all but payload that only has a length; 0: all."""
+
+    def __post_init__(self) -> None:
+        """Refuses what no capture is."""
+        if self.end not in ENDS:
+            raise InputError.about("capture", "capture_end", self.end, ", ".join(ENDS))
+        if self.snaplen is not None and not 0 <= self.snaplen < 2**32:
+            allowed = "a number of octets, 0 for all, or None"
+            raise InputError.about("capture", "snaplen", str(self.snaplen), allowed)
+
 
 @dataclass(frozen=True, kw_only=True)
 class RunOptions:
@@ -20,9 +45,9 @@ class RunOptions:
     replication: int
     """Which replication: another one has other random draws."""
     pcap: Path | None
-    """File for the packets of all hosts, or those at `capture`."""
-    capture: Sequence[str]
-    """Hosts, interfaces and links."""
+    """File for packets."""
+    capture: CaptureOptions
+    """Which packets."""
     trace_hash: bool
     """Hash all packet events."""
     check: bool
@@ -52,9 +77,9 @@ class LiveOptions:
     seed: int | None
     """Replaces the scenario's own."""
     pcap: Path | None
-    """File for the packets of all hosts, or those at `capture`."""
-    capture: Sequence[str]
-    """Hosts, interfaces and links."""
+    """File for packets."""
+    capture: CaptureOptions
+    """Which packets."""
     programs: Sequence[tuple[str, str]]
     """Pairs of an external host and a command for the shell."""
     logs: Path

@@ -22,11 +22,17 @@ TABLES: dict[str, type[rows.Row]] = {
     "links": rows.Link,
     "paths": rows.Path,
     "messages": rows.Message,
+    "datagrams": rows.Datagrams,
+    "pings": rows.Ping,
+    "calls": rows.Call,
+    "videos": rows.Video,
+    "loads": rows.Load,
     "regulators": rows.Regulator,
     "lines": rows.Line,
     "listeners": rows.Listener,
     "attacks": rows.Attack,
     "memory": rows.Memory,
+    "events": rows.FlowEvent,
 }
 """What a run has rows of, and their class."""
 
@@ -34,8 +40,9 @@ TABLES: dict[str, type[rows.Row]] = {
 @dataclass(frozen=True)
 class Recorded:
     """A row per flow, link, regulator, port of a line of ATM, path of a multihomed flow, flow of
-    messages, listening port, attack from outside and host whose memory was looked at; the observed
-    series, and the facts of the whole."""
+    messages, direction of datagrams, ping, call, video, load of pages, listening port, attack from
+    outside, host whose memory was looked at and event of a flow; the observed series, and the facts
+    of the whole."""
 
     flows: Sequence[rows.Transfer]
     series: dict[str, Series]
@@ -44,10 +51,16 @@ class Recorded:
     regulators: Sequence[rows.Regulator] = ()
     paths: Sequence[rows.Path] = ()
     messages: Sequence[rows.Message] = ()
+    datagrams: Sequence[rows.Datagrams] = ()
+    pings: Sequence[rows.Ping] = ()
+    calls: Sequence[rows.Call] = ()
+    videos: Sequence[rows.Video] = ()
+    loads: Sequence[rows.Load] = ()
     listeners: Sequence[rows.Listener] = ()
     attacks: Sequence[rows.Attack] = ()
     memory: Sequence[rows.Memory] = ()
     lines: Sequence[rows.Line] = ()
+    events: Sequence[rows.FlowEvent] = ()
 
     def rows_of(self, name: str) -> Sequence[rows.Row]:
         """The rows of one of `TABLES`."""

@@ -13,7 +13,10 @@ from anabranch.plotting.frame import Frame, near
 from anabranch.report import thinning
 from anabranch.sweep import reading
 
-TABLES = ("flows", "links", "paths", "messages", "regulators", "lines", "listeners", "attacks")
+TABLES = (
+    "flows", "links", "paths", "messages", "datagrams", "pings", "calls", "videos", "loads",
+    "regulators", "lines", "listeners", "attacks",
+)  # fmt: skip
 """Tables of a run, each a CSV file."""
 SUBJECTS = ("flow", "name", "from", "to", "subflow", "host")
 """Columns that say what a row is about."""

@@ -177,6 +177,10 @@ class Sctp(TypedDict, total=False):
     message_size: str
     missing_reports: int
     mtu: str
+    mtu_probe_base: str
+    mtu_probe_timer: str | Literal[False]
+    mtu_probing: Literal["off", "black-hole", "always"]
+    mtu_raise_timer: str
     multiple_fast_retransmit: bool
     ns2_rules: bool | Toml
     outbound_streams: int

@@ -33,6 +33,7 @@ _BYTES = frozenset(
     {"bytes", "cwnd", "ssthresh", "in_flight", "received", "path_cwnd", "path_ssthresh"}
     | {"path_in_flight", "most_memory", "sends", "acks", "receives", "sacks", "drops"}
 )
+_SHARES = frozenset({"utilisation", "loss_ratio", "reordered_ratio", "unplayed_ratio"})
 _SECONDS = frozenset({"rtt", "srtt", "path_srtt", "path_rto", "message_delay", "message_wait"})
 _NAMES = {
     "finish_s": "finish",
@@ -135,7 +136,7 @@ def unit_of(column: str) -> str:
         return "B"
     if column in _SECONDS:
         return "s"
-    if column == "utilisation":
+    if column in _SHARES:
         return SHARE
     return next((unit for ending, unit in _ENDINGS if column.endswith(ending)), COUNT)
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from anabranch import timeline
 from anabranch.files import write_text
-from anabranch.recorded import Recorded, Series
+from anabranch.recorded import TABLES, Recorded, Series
 from anabranch.rows import CsvRow
 from anabranch.timeline import Event
 
@@ -86,18 +86,17 @@ def series_rows(series: Series) -> list[CsvRow]:
 
 
 def write_run(directory: Path, result: Recorded) -> list[Path]:
-    """`flows.csv`, `links.csv`, `series/<name>.csv` and, where there are any,
-    `regulators.csv`, `lines.csv`, `paths.csv`, `messages.csv`, `listeners.csv`, `attacks.csv`,
-    `memory.csv` and `timeline.csv`; returns what was written."""
+    """`flows.csv`, `links.csv`, `series/<name>.csv` and, where there are any, the other tables of
+    `recorded.TABLES` and `timeline.csv`; returns what was written."""
     written = [directory / "flows.csv", directory / "links.csv"]
     write_csv(written[0], FLOW_COLUMNS, result.flows)
     link_columns = list(result.links[0]) if result.links else ["name"]
     write_csv(written[1], link_columns, result.links)
-    for name in ("regulators", "lines", "paths", "messages", "listeners", "attacks", "memory"):
+    for name in (each for each in TABLES if each not in ("flows", "links")):
         if rows := result.rows_of(name):
             written.append(directory / f"{name}.csv")
             write_csv(written[-1], list(rows[0]), rows)
-    if result.series:
+    if result.series or result.events:
         written.append(directory / "timeline.csv")
         write_csv(written[-1], Event.columns(), timeline.events(result))
     for name, series in sorted(result.series.items()):

@@ -1,4 +1,5 @@
-"""What happened in a run and when: outages, path states, timeouts, losses, where new data went.
+"""What happened in a run and when: outages, handshakes, path states, timeouts, losses, marks, where
+new data went.
 
 Everything is found in what was observed (`Scenario.explored` observes it) and in the scenario;
 docs/report.md says what is not recorded. Of a run's events this answers when it failed over, and
@@ -24,9 +25,6 @@ BURST_S = 0.05
 """Losses, or retransmissions, that follow each other within this time are one event."""
 PAUSE = 0.02
 """Part of the run for which a path sends no new data when it is said to have stopped."""
-GROWTH = 1.5
-"""A retransmission timeout that grows at once by more than this has expired: RFC 6298 §5.5 doubles
-it, and no estimate of the round-trip time grows like that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +38,12 @@ class Event(Row):
     lane: str
     """The link, flow or path that it is about."""
     kind: str
-    """`flow`, `outage`, `state`, `timeout`, `loss`, `retransmission` or `data`."""
+    """`flow`, `outage`, `state`, `loss`, `retransmission`, `data`, or a kind of
+    `anabranch.rows.FlowEvent`."""
     detail: str
     """In words."""
+    host: str = ""
+    """The host at which it happened, of what happens at one."""
 
 
 def events(result: Recorded) -> list[Event]:
@@ -51,7 +52,7 @@ def events(result: Recorded) -> list[Event]:
         *_flows(result),
         *_outages(getattr(result.run, "resolved", ""), result.run.end_s),
         *_states(result),
-        *_timeouts(result),
+        *_happened(result),
         *_bursts(result),
         *_data(result),
     ]
@@ -113,12 +114,16 @@ def _states(result: Recorded) -> Iterator[Event]:
             yield Event(float(times[change]), until, of, "state", STATES[int(values[change])])
 
 
-def _timeouts(result: Recorded) -> Iterator[Event]:
-    for of, times, values in _of(result, "path_rto"):
-        for at in range(1, len(values)):
-            if values[at - 1] > 0 and values[at] >= GROWTH * values[at - 1]:
-                detail = f"the next after {si.text(float(values[at]), 's')}"
-                yield Event(float(times[at]), None, of, "timeout", detail)
+def _happened(result: Recorded) -> Iterator[Event]:
+    """What was observed as `events`, in the lane of its flow or path; what happened at the end that
+    receives the data has a lane of its own."""
+    for row in result.events:
+        lane = f"{row.flow}.{row.path}" if row.path else row.flow
+        if row.end == "receiver":
+            lane = f"{lane} (at {row.host})"
+        detail = row.event if row.count == 1 else f"{row.event}, {row.count:,} times"
+        until = row.until_s if row.until_s > row.time_s else None
+        yield Event(row.time_s, until, lane, row.kind, detail, row.host)
 
 
 def _bursts(result: Recorded) -> Iterator[Event]:

@@ -3,8 +3,8 @@
 The kernel counts for the whole machine, so that the sockets of clients are among them:
 pages of buffers (`mem` of TCP in /proc/net/sockstat) and, where /proc/slabinfo may be read, the
 objects for sockets, for half-open connections and for those in TIME-WAIT.
-`crates/scenario/examples/attacks_live.rs` starts it in the server's namespace; it writes a line
-whenever there is more than before."""
+`crates/scenario/examples/attacks_live.rs` starts it at a host without sockets of its own; it writes
+a line whenever there is more than before."""
 
 import contextlib
 import resource
@@ -38,5 +38,5 @@ while True:
     first = taken if first is None else first
     if taken - first > most or most == 0:
         most = max(taken - first, 1)
-        print("kernel kB", most // 1000, flush=True)
+        print("memory kB", most // 1000, flush=True)
     time.sleep(0.02)

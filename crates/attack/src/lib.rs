@@ -51,6 +51,10 @@ pub enum Kind {
     BlindData,
     /// FINs into a connection of others.
     BlindFin,
+    /// ACKs of all that a connection of others has sent.
+    BlindAck,
+    /// SACK blocks above what the peer of a connection of others has.
+    BlindSack,
     /// ACKs of a connection of others whose timestamps are far ahead.
     BlindTimestamp,
     /// ABORTs of an association of others.
@@ -180,8 +184,31 @@ pub const ATTACKS: &[Info] = &[
     ),
     info(Kind::BlindReset, "blind-reset", Target::Flow, TCP, "forged RST segments", "RFC 5961 §3"),
     info(Kind::BlindSyn, "blind-syn", Target::Flow, TCP, "forged SYN segments", "RFC 5961 §4"),
-    info(Kind::BlindData, "blind-data", Target::Flow, TCP, "forged data segments", "RFC 5961 §5"),
+    info(
+        Kind::BlindData,
+        "blind-data",
+        Target::Flow,
+        ALL,
+        "forged data segments, or DATA chunks",
+        "RFC 5961 §5; RFC 9260 §8.5",
+    ),
     info(Kind::BlindFin, "blind-fin", Target::Flow, TCP, "forged FIN segments", "RFC 5961 §5"),
+    info(
+        Kind::BlindAck,
+        "blind-ack",
+        Target::Flow,
+        ALL,
+        "forged ACKs, or SACKs, of all that was sent",
+        "RFC 5961 §5; RFC 9260 §8.5",
+    ),
+    info(
+        Kind::BlindSack,
+        "blind-sack",
+        Target::Flow,
+        ALL,
+        "forged SACK blocks above what was received",
+        "RFC 5961 §5; RFC 9260 §8.5",
+    ),
     info(
         Kind::BlindTimestamp,
         "blind-timestamp",

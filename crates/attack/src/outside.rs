@@ -1,5 +1,6 @@
 //! Attackers on no path of what they attack: packets at a rate, between two dates.
 
+mod acks;
 mod addresses;
 mod blind;
 mod bombs;
@@ -121,6 +122,10 @@ impl Source {
                     size: plan.size,
                     at: start,
                 })
+            }
+            Kind::BlindAck | Kind::BlindSack => {
+                let start = generator.next_u64() as u32;
+                Box::new(acks::Acks { kind: plan.kind, aim: plan.aim, at: start })
             }
             Kind::BlindAbort => Box::new(blind::BlindAbort { aim: plan.aim }),
             Kind::Overlap => Box::new(overlap::Overlap { size: plan.size }),

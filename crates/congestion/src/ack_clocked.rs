@@ -115,6 +115,11 @@ pub trait Law: Debug {
     fn shared(&self, _cwnd: f64) -> Shared {
         Shared::default()
     }
+
+    /// What couples the path to its siblings ([`Controller::coupling`]).
+    fn coupling(&self, _path: &Sibling) -> Option<f64> {
+        None
+    }
 }
 
 /// A window that grows with ACKs, under the law `L`.
@@ -316,6 +321,10 @@ impl<L: Law> Controller for AckClocked<L> {
 
     fn shared(&self) -> Shared {
         self.law.shared(self.window.cwnd)
+    }
+
+    fn coupling(&self, path: &Sibling) -> Option<f64> {
+        self.law.coupling(path)
     }
 
     fn on_penalty(&mut self, mss: u64) {

@@ -296,6 +296,9 @@ impl Controller for Congestion {
     fn shared(&self) -> Shared {
         each!(self, c => c.shared())
     }
+    fn coupling(&self, path: &Sibling) -> Option<f64> {
+        each!(self, c => c.coupling(path))
+    }
     fn on_penalty(&mut self, mss: u64) {
         each!(self, c => c.on_penalty(mss));
     }

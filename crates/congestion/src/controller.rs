@@ -233,6 +233,12 @@ pub trait Controller {
         Shared::default()
     }
 
+    /// What couples the path, which is `path`, to its siblings, in the unit of the algorithm (docs/kernel.md has
+    /// them); for observers. `None` where the algorithm is not coupled.
+    fn coupling(&self, _path: &Sibling) -> Option<f64> {
+        None
+    }
+
     /// The path holds back others of the same connection that wait for its
     /// data: its window is halved (Raiciu et al., NSDI 2012, section 4.2).
     fn on_penalty(&mut self, _mss: u64) {}

@@ -122,6 +122,11 @@ impl Driver {
         self.congestion.shared()
     }
 
+    /// What couples this path to its siblings ([`Controller::coupling`]).
+    pub fn coupling(&self, path: &Sibling) -> Option<f64> {
+        self.congestion.coupling(path)
+    }
+
     /// `octets` of data are about to leave, for the first time or again; `path` is as it is before.
     #[inline]
     pub fn on_sent(&mut self, now: Time, octets: u64, path: &PathView) {

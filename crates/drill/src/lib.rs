@@ -1,4 +1,4 @@
-//! packetdrill scripts against the kernel that runs, in real time.
+//! packetdrill scripts against other stacks: the kernel that runs, in real time, and usrsctp.
 //!
 //! The interpreter is that of `packetdrill`, which knows no clock. A
 //! [`KernelStack`] is the [`Stack`](anabranch_packetdrill::stack::Stack) that
@@ -12,9 +12,11 @@
 //! The namespace is held by descriptors alone: it goes with the process, however
 //! that ends, and nothing of it reaches the machine's own network.
 //!
+//! A [`UsrsctpStack`] holds that library in a process of its own, and lives in the script's time.
+//!
 //! This is a crate of its own because `live`, on which scenarios depend, has no
 //! use for scripts, and `packetdrill`, which runs in virtual time anywhere, none
-//! for a kernel.
+//! for a kernel or a compiler.
 
 #[cfg(target_os = "linux")]
 mod calls;
@@ -34,10 +36,14 @@ mod settings;
 #[cfg(target_os = "linux")]
 mod stack;
 #[cfg(target_os = "linux")]
+mod usrsctp;
+#[cfg(target_os = "linux")]
 mod worker;
 
 #[cfg(target_os = "linux")]
 pub use stack::KernelStack;
+#[cfg(target_os = "linux")]
+pub use usrsctp::UsrsctpStack;
 
 use anabranch_packetdrill::runner::Against;
 
@@ -49,6 +55,25 @@ use anabranch_packetdrill::runner::Against;
 pub fn kernel() -> Result<Against, String> {
     KernelStack::probe().map_err(|error| error.to_string())?;
     Ok(Against::new(|_profile| Ok(Box::new(KernelStack::new()))))
+}
+
+/// usrsctp, as what scripts are run against.
+///
+/// # Errors
+/// What the machine lacks, and what would help.
+#[cfg(target_os = "linux")]
+pub fn usrsctp() -> Result<Against, String> {
+    UsrsctpStack::probe()?;
+    Ok(Against::new(|_profile| Ok(Box::new(UsrsctpStack::new()))))
+}
+
+/// The same, where there are no other stacks than ours.
+///
+/// # Errors
+/// Always.
+#[cfg(not(target_os = "linux"))]
+pub fn usrsctp() -> Result<Against, String> {
+    Err("usrsctp can be drilled on Linux alone".into())
 }
 
 /// The same: there is none.

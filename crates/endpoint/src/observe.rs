@@ -67,6 +67,9 @@ pub struct Observation {
     pub fast_retransmits: u64,
     /// Expiries of the retransmission timer.
     pub timeouts: u64,
+    /// Times that the window answered marks that the peer had echoed, at most once per window of
+    /// data (RFC 3168 §6.1.2).
+    pub ecn_reductions: u64,
     /// Reductions of the window that were undone as needless (RFC 4015).
     pub undone_reductions: u64,
     /// Tail loss probes sent (RFC 8985 §7).

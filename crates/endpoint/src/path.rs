@@ -19,7 +19,7 @@ pub enum PathState {
 
 /// A path as observers see it. Windows are in octets, counts are totals since
 /// the start unless named otherwise.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub struct PathObservation {
     /// Address of this side.
     pub local: Addr,
@@ -46,6 +46,8 @@ pub struct PathObservation {
     pub timeouts: u64,
     /// Reductions of the window for missing reports.
     pub fast_retransmits: u64,
+    /// Reductions of the window because the peer echoed marks.
+    pub ecn_reductions: u64,
     /// Packets with data sent.
     pub packets: u64,
     /// Of these, sent again.
@@ -58,6 +60,9 @@ pub struct PathObservation {
     pub bytes_received: Option<u64>,
     /// Heartbeats sent.
     pub heartbeats: u64,
+    /// What couples its window to those of the other paths, in the unit of its algorithm; `None` where
+    /// nothing does.
+    pub coupling: Option<f64>,
 }
 
 /// What tells a path from the others of its endpoint.

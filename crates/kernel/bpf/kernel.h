@@ -15,7 +15,8 @@
 
 #include "bpf.h"
 
-struct sock { int unused; } KERNEL_TYPE;
+struct sock_common { u16 skc_num, skc_dport; } KERNEL_TYPE;
+struct sock { struct sock_common __sk_common; } KERNEL_TYPE;
 struct inet_connection_sock { void *icsk_ulp_data; } KERNEL_TYPE;
 struct minmax_sample { u32 t, v; } KERNEL_TYPE;
 struct minmax { struct minmax_sample s[3]; } KERNEL_TYPE;
@@ -28,11 +29,11 @@ struct tcp_sock {
 	u8 is_cwnd_limited : 1;
 	_Bool is_mptcp;
 } KERNEL_TYPE;
-struct mptcp_subflow_context { struct sock *conn; } KERNEL_TYPE;
+struct mptcp_subflow_context { struct sock *conn; u32 token; } KERNEL_TYPE;
 struct ack_sample { s32 rtt_us; } KERNEL_TYPE;
 
 enum { CA_EVENT_TX_START = 0, CA_EVENT_CWND_RESTART = 1, CA_EVENT_LOSS = 3 };
-enum { TCP_CA_LOSS = 4, TCP_INFINITE_SSTHRESH = 0x7fffffff, TCP_CONG_NON_RESTRICTED = 1 };
+enum { TCP_CA_LOSS = 4, TCP_CONG_NON_RESTRICTED = 1 };
 
 struct tcp_congestion_ops {
 	u32 (*ssthresh)(struct sock *sk);
@@ -51,9 +52,15 @@ struct tcp_congestion_ops {
 #define SLOTS (OTHERS + 1)
 #define CONNECTIONS 4096
 
+/* crates/kernel/src/terms.rs has the same. */
 struct slot {
 	u64 owner; /* address of the subflow's socket; 0 where the slot is free */
 	struct sibling path;
+	/* for observers */
+	u64 term;
+	u32 token; /* of the connection, as MPTCP_INFO has it */
+	u16 local; /* port, host order */
+	u16 remote; /* port, network order */
 };
 
 struct connection { struct slot slots[SLOTS]; };
@@ -106,6 +113,14 @@ struct {
 	MAP_TYPE(value, struct connection);
 } connections SECTION(".maps");
 
+/* What an entry begins as: too large for the stack. */
+struct {
+	MAP_NUMBER(type, MAP_ARRAY);
+	MAP_NUMBER(max_entries, 1);
+	MAP_TYPE(key, u32);
+	MAP_TYPE(value, struct connection);
+} empty SECTION(".maps");
+
 /* The connection of a subflow: its address, 0 where there is none. */
 inline_always u64 connection_of(struct tcp_sock *tp)
 {
@@ -119,16 +134,31 @@ inline_always u64 connection_of(struct tcp_sock *tp)
 	return (u64)conn;
 }
 
-/* The subflow's slot of its connection, taken where it has none yet. */
-static NOT_INLINED int join(struct flow *f, u64 key, u64 me)
+/* By what observers find a subflow. */
+inline_always void name(struct slot *s, struct tcp_sock *tp)
 {
-	struct connection empty = {}, *c;
+	struct mptcp_subflow_context *context = tp->inet_conn.icsk_ulp_data;
+	u32 token = 0;
+	if (context)
+		read_kernel(&token, sizeof(token), &context->token);
+	s->token = token;
+	s->local = ((struct sock *)tp)->__sk_common.skc_num;
+	s->remote = ((struct sock *)tp)->__sk_common.skc_dport;
+}
+
+/* The subflow's slot of its connection, taken where it has none yet. */
+static NOT_INLINED int join(struct flow *f, u64 key, struct tcp_sock *tp)
+{
+	struct connection *c, *nothing;
+	u64 me = (u64)tp;
+	u32 zero = 0;
 	if (!f || !key)
 		return 0;
 	c = map_lookup(&connections, &key);
-	if (!c) {
+	nothing = map_lookup(&empty, &zero);
+	if (!c && nothing) {
 		/* Another subflow may have been faster. */
-		map_update(&connections, &key, &empty, ONLY_NEW);
+		map_update(&connections, &key, nothing, ONLY_NEW);
 		c = map_lookup(&connections, &key);
 	}
 	if (!c) {
@@ -140,6 +170,7 @@ static NOT_INLINED int join(struct flow *f, u64 key, u64 me)
 		if (__sync_val_compare_and_swap(&c->slots[i].owner, 0, me) == 0) {
 			f->connection = key;
 			f->slot = i + 1;
+			name(&c->slots[i], tp);
 			COUNT(coupled);
 			return 0;
 		}
@@ -196,6 +227,7 @@ static NOT_INLINED int tell(struct flow *f, u64 me)
 	s->path.w = f->law.now.w >> 16;
 	s->path.told = f->law.told;
 	s->path.rtt_us = f->law.srtt_us;
+	s->term = f->law.term;
 	return 0;
 }
 
@@ -225,18 +257,6 @@ static NOT_INLINED int leave(struct flow *f, u64 me)
 }
 #endif
 
-/* What the kernel did to the window by itself holds; else our fraction does. */
-inline_always void follow_kernel(struct law *l, struct tcp_sock *tp)
-{
-	u64 cwnd = tp->snd_cwnd, ssthresh = tp->snd_ssthresh;
-	if ((l->now.w >> 32) != cwnd)
-		l->now.w = min64(cwnd, MOST_SEGMENTS) << 32;
-	if (ssthresh >= TCP_INFINITE_SSTHRESH)
-		l->now.ssthresh = INFINITE;
-	else if ((l->now.ssthresh >> 32) != ssthresh)
-		l->now.ssthresh = ssthresh << 32;
-}
-
 /* The path as the law sees it. */
 inline_always void look(struct law *l, struct tcp_sock *tp)
 {
@@ -246,7 +266,8 @@ inline_always void look(struct law *l, struct tcp_sock *tp)
 	l->mss = tp->mss_cache;
 	l->received = tp->bytes_acked;
 	l->sent = l->received + (u32)(tp->snd_nxt - tp->snd_una);
-	follow_kernel(l, tp);
+	l->cwnd = tp->snd_cwnd;
+	l->cwnd_ssthresh = tp->snd_ssthresh;
 }
 
 inline_always void happen(struct flow *f, struct tcp_sock *tp, u32 event)
@@ -254,7 +275,7 @@ inline_always void happen(struct flow *f, struct tcp_sock *tp, u32 event)
 	f->law.event = event;
 #ifdef COUPLED
 	if (!f->slot && !f->uncoupled)
-		join(f, connection_of(tp), (u64)tp);
+		join(f, connection_of(tp), tp);
 	hear(f);
 #else
 	(void)tp;
@@ -291,7 +312,9 @@ void ab_init(u64 *args)
 	}
 	__builtin_memset(f, 0, sizeof(*f));
 	f->delivered = tp->delivered;
-	follow_kernel(&f->law, tp);
+	look(&f->law, tp);
+	f->law.now.w = min64(f->law.cwnd, MOST_SEGMENTS) << 32;
+	f->law.now.ssthresh = INFINITE;
 }
 
 #ifdef COUPLED
@@ -342,7 +365,7 @@ u32 ab_ssthresh(u64 *args)
 	if (!f)
 		return tp->snd_cwnd > 4 ? tp->snd_cwnd / 2 : 2;
 	look(&f->law, tp);
-	f->law.base = f->law.now.w;
+	f->law.base = 0;
 	happen(f, tp, EVENT_LOSS);
 	f->reduced = 1;
 	return f->law.now.ssthresh >> 32;

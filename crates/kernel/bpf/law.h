@@ -27,6 +27,7 @@ typedef int s32;
 #define MOST_SEGMENTS (1ULL << 20)
 #define MOST_RTT_US (1U << 26)
 #define INFINITE (~0ULL)
+#define KERNEL_INFINITE 0x7fffffff     /* TCP_INFINITE_SSTHRESH */
 
 enum event {
 	EVENT_ACK = 1,     /* `acked` segments, the window may grow */
@@ -59,7 +60,7 @@ struct law {
 	u32 event;
 	u32 acked;        /* segments newly acknowledged */
 	u64 now_us;
-	u64 base;         /* what a reduction takes a part of, Q32 */
+	u64 base;         /* what a reduction takes a part of, Q32; 0: the window */
 	u64 sent;         /* octets sent and acknowledged so far, for rounds */
 	u64 received;
 	u32 delivered;    /* segments newly delivered, with EVENT_FEEDBACK */
@@ -67,6 +68,8 @@ struct law {
 	u32 srtt_us;      /* 0 before it is known */
 	u32 min_rtt_us;   /* 0 before it is known */
 	u32 mss;          /* octets */
+	u32 cwnd;         /* the kernel's window and threshold, whole segments; 0 where nobody tells them */
+	u32 cwnd_ssthresh;
 	u32 unused;
 	/* the path */
 	struct path now;

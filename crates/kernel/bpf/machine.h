@@ -20,6 +20,8 @@ inline_always void grow(struct law *l)
 
 inline_always void shrink(struct law *l, int timeout)
 {
+	if (!l->base)
+		l->base = l->now.w;
 	/* RFC 5681 section 3.1: a segment that times out again holds the threshold. */
 	if (!(timeout && l->backed_off)) {
 		l->before = l->now;
@@ -45,11 +47,29 @@ inline_always void restore(struct law *l)
 	l->can_undo = 0;
 }
 
+/*
+ * What the kernel did to the window by itself holds; else our fraction does. At the end of a recovery it sets the
+ * window to the threshold that we gave it in whole segments: that is ours with its fraction.
+ */
+inline_always void adopt(struct law *l)
+{
+	u64 cwnd = min64(l->cwnd, MOST_SEGMENTS), ssthresh = l->cwnd_ssthresh;
+	if (!l->cwnd)
+		return;
+	if (ssthresh >= KERNEL_INFINITE)
+		l->now.ssthresh = INFINITE;
+	else if ((l->now.ssthresh >> 32) != ssthresh)
+		l->now.ssthresh = ssthresh << 32;
+	if ((l->now.w >> 32) != cwnd)
+		l->now.w = cwnd == ssthresh ? l->now.ssthresh : cwnd << 32;
+}
+
 /* One event. The only symbol of .text, which the test runs by itself. */
 __attribute__((noinline, section(".text"))) int anabranch_law(struct law *l)
 {
 	if (!l)
 		return 0;
+	adopt(l);
 	switch (l->event) {
 	case EVENT_ACK: grow(l); break;
 	case EVENT_LOSS: shrink(l, 0); break;

@@ -1,5 +1,7 @@
 //! The algorithms that there are objects for.
 
+use crate::Unit;
+
 /// A window algorithm as an object for the kernel.
 #[derive(Clone, Copy, Debug)]
 pub struct Algorithm {
@@ -7,8 +9,8 @@ pub struct Algorithm {
     pub name: &'static str,
     /// The same in at most seven octets, for names in the kernel, which has room for fifteen.
     pub short: &'static str,
-    /// It depends on the other subflows of a Multipath TCP connection.
-    pub coupled: bool,
+    /// It depends on the other subflows of a Multipath TCP connection: the unit of the term that couples them.
+    pub coupling: Option<Unit>,
     /// The object: ELF with BTF.
     pub object: &'static [u8],
 }
@@ -21,23 +23,48 @@ macro_rules! object {
 
 /// All of them.
 pub const ALGORITHMS: &[Algorithm] = &[
-    Algorithm { name: "lia", short: "lia", coupled: true, object: object!("lia") },
-    Algorithm { name: "olia", short: "olia", coupled: true, object: object!("olia") },
-    Algorithm { name: "balia", short: "balia", coupled: true, object: object!("balia") },
-    Algorithm { name: "wvegas", short: "wvegas", coupled: true, object: object!("wvegas") },
-    Algorithm { name: "mcubic", short: "mcubic", coupled: true, object: object!("mcubic") },
+    Algorithm { name: "lia", short: "lia", coupling: Some(Unit::Alpha), object: object!("lia") },
+    Algorithm {
+        name: "olia",
+        short: "olia",
+        coupling: Some(Unit::Growth),
+        object: object!("olia"),
+    },
+    Algorithm {
+        name: "balia",
+        short: "balia",
+        coupling: Some(Unit::Growth),
+        object: object!("balia"),
+    },
+    Algorithm {
+        name: "wvegas",
+        short: "wvegas",
+        coupling: Some(Unit::Segments),
+        object: object!("wvegas"),
+    },
+    Algorithm {
+        name: "mcubic",
+        short: "mcubic",
+        coupling: Some(Unit::Micros),
+        object: object!("mcubic"),
+    },
     Algorithm {
         name: "mcubic-share",
         short: "mcshare",
-        coupled: true,
+        coupling: Some(Unit::Share),
         object: object!("mcubic_share"),
     },
-    Algorithm { name: "westwood", short: "westwd", coupled: false, object: object!("westwood") },
-    Algorithm { name: "vegas", short: "vegas", coupled: false, object: object!("vegas") },
-    Algorithm { name: "highspeed", short: "hstcp", coupled: false, object: object!("highspeed") },
+    Algorithm { name: "westwood", short: "westwd", coupling: None, object: object!("westwood") },
+    Algorithm { name: "vegas", short: "vegas", coupling: None, object: object!("vegas") },
+    Algorithm { name: "highspeed", short: "hstcp", coupling: None, object: object!("highspeed") },
 ];
 
 impl Algorithm {
+    /// It depends on the other subflows of a connection.
+    pub fn is_coupled(&self) -> bool {
+        self.coupling.is_some()
+    }
+
     /// That of a scenario's name.
     pub fn from_name(name: &str) -> Option<&'static Algorithm> {
         ALGORITHMS.iter().find(|algorithm| algorithm.name == name)

@@ -222,8 +222,12 @@ mod tests {
             let MapKind { number, flags, entries } = map.kind;
             (map.name.as_str(), number, flags, entries, map.key.1)
         });
-        let expected =
-            [("connections", 1, 0, 4096, 8), ("counts", 2, 0, 1, 4), ("flows", 24, 1, 0, 4)];
+        let expected = [
+            ("connections", 1, 0, 4096, 8),
+            ("counts", 2, 0, 1, 4),
+            ("empty", 2, 0, 1, 4),
+            ("flows", 24, 1, 0, 4),
+        ];
         assert_eq!(told.collect::<Vec<_>>(), expected);
     }
 
@@ -232,7 +236,7 @@ mod tests {
         for algorithm in ALGORITHMS {
             let object = Object::new(algorithm.object).unwrap();
             let linked = object.link("struct_ops/ab_cong_avoid").unwrap();
-            let expected = if algorithm.coupled { 5 } else { 2 };
+            let expected = if algorithm.is_coupled() { 5 } else { 2 };
             assert_eq!(linked.functions.len(), expected, "{}", algorithm.name);
             let last = linked.functions.last().unwrap();
             let end = last.at * INSTRUCTION + last.length;

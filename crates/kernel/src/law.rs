@@ -9,7 +9,7 @@ pub const OTHERS: usize = 7;
 /// Octets of a `struct path`, and of a sibling.
 const PATH: usize = 80;
 const SIBLING: usize = 24;
-const NOW: usize = 64;
+const NOW: usize = 72;
 const BEFORE: usize = NOW + PATH;
 const AFTER: usize = BEFORE + PATH;
 const TOLD: usize = AFTER + 8;
@@ -105,6 +105,12 @@ impl Law {
         self.set_u32(52, least_us);
     }
 
+    /// Window and threshold of the kernel, in whole segments, which the law takes over where it has others.
+    pub fn kernel(&mut self, window: u32, ssthresh: u32) {
+        self.set_u32(60, window);
+        self.set_u32(64, ssthresh);
+    }
+
     /// Octets of a segment.
     pub fn segment(&mut self, octets: u32) {
         self.set_u32(56, octets);
@@ -162,8 +168,10 @@ mod tests {
         let fields =
             ["event", "acked", "now_us", "base", "sent", "received", "delivered", "rtt_us"];
         assert_eq!(fields.map(|field| at("law", field)), [0, 4, 8, 16, 24, 32, 40, 44]);
-        let fields = ["srtt_us", "min_rtt_us", "mss", "now", "told", "other"];
-        assert_eq!(fields.map(|field| at("law", field)), [48, 52, 56, NOW, TOLD, SIBLINGS]);
+        let fields = ["srtt_us", "min_rtt_us", "mss", "cwnd", "cwnd_ssthresh"];
+        assert_eq!(fields.map(|field| at("law", field)), [48, 52, 56, 60, 64]);
+        let fields = ["now", "told", "other"];
+        assert_eq!(fields.map(|field| at("law", field)), [NOW, TOLD, SIBLINGS]);
         assert_eq!(["w", "ssthresh"].map(|field| at("path", field)), [0, 8]);
         assert_eq!(["w", "told", "rtt_us"].map(|field| at("sibling", field)), [0, 8, 16]);
     }

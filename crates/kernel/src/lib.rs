@@ -11,6 +11,7 @@
 mod btf;
 mod catalogue;
 mod counts;
+mod entry;
 mod error;
 mod image;
 mod law;
@@ -20,6 +21,7 @@ mod relocate;
 pub use btf::Btf;
 pub use catalogue::{ALGORITHMS, Algorithm};
 pub use counts::Counts;
+pub use entry::{ENTRY, Entry, Unit, entries};
 pub use error::ImageError;
 pub use image::{Image, Map, MapKind, Program, Slot};
 pub use law::{Event, Law, OTHERS, Sibling, instructions};

@@ -291,3 +291,29 @@ fn another_law_is_noticed() {
         assert!((ours - theirs).abs() <= (ours / 100.0).max(1.0), "the object has {theirs}");
     }
 }
+
+/// A kernel's windows are whole segments. What a reduction leaves keeps its fraction all the same, while proportional rate
+/// reduction moves the window and when it comes to the threshold; what the kernel does otherwise holds.
+#[test]
+fn a_fraction_survives_the_kernels_recovery() {
+    let program = instructions(Object::from_name("mcubic").unwrap()).unwrap();
+    let mut law = Law::new(9, None);
+    let mut hear = |event, segments, told: Option<(u32, u32)>| {
+        law.happen(event, 1_000_000, segments);
+        law.time(0, 20_000, 20_000);
+        let (window, ssthresh) = told.unwrap_or((0, 0));
+        law.kernel(window, ssthresh);
+        machine::run(program, law.octets());
+        (law.window(), law.ssthresh())
+    };
+    let near = |(window, ssthresh): (f64, f64), expected: (f64, f64)| {
+        let apart = (window - expected.0).abs().max((ssthresh - expected.1).abs());
+        assert!(apart < 1e-3, "({window}, {ssthresh}), expected {expected:?}");
+    };
+    const INFINITE: u32 = 0x7fff_ffff;
+    near(hear(Event::Loss, 0, Some((9, INFINITE))), (6.3, 6.3));
+    near(hear(Event::Limited, 1, Some((8, 6))), (8.0, 6.3));
+    near(hear(Event::Limited, 1, Some((6, 6))), (6.3, 6.3));
+    near(hear(Event::Loss, 0, Some((6, 6))), (4.41, 4.41));
+    near(hear(Event::Limited, 1, Some((2, 3))), (2.0, 3.0));
+}

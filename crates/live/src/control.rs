@@ -6,13 +6,15 @@
 //! controls belong to the whole machine, whatever the namespace, so those of a run are its own.
 
 use crate::LiveError;
+use crate::couplings::Couplings;
 use crate::error::Doing;
 use crate::sys::bpf;
-use anabranch_kernel::{Algorithm, Btf, Counts, Image, ImageError, Map, Program};
+use anabranch_kernel::{Algorithm, Btf, Counts, Image, ImageError, Map, Program, Unit};
 use std::fs;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Where what outlives its loader has names.
 pub const DIRECTORY: &str = "/sys/fs/bpf/anabranch";
@@ -22,6 +24,7 @@ const MAGIC: u32 = 0xcafe_4a11;
 const TYPES: &str = "/sys/kernel/btf/vmlinux";
 const COUNTS: &str = "counts";
 const LINK: &str = "link";
+const CONNECTIONS: &str = "connections";
 /// Octets that a verifier may say.
 const MOST_TOLD: usize = 1 << 20;
 
@@ -31,6 +34,7 @@ pub struct KernelControl {
     name: String,
     link: OwnedFd,
     counts: OwnedFd,
+    couplings: Option<Arc<Couplings>>,
 }
 
 impl KernelControl {
@@ -51,7 +55,7 @@ impl KernelControl {
             ImageError::Name { .. } => LiveError::Control(error.to_string()),
             lacking => refused(format!("{lacking} (Linux {})", version())),
         })?;
-        load(&image, name)
+        load(&image, name, algorithm.coupling)
     }
 
     /// One with a name of this process's own.
@@ -74,6 +78,11 @@ impl KernelControl {
     /// As the kernel knows it.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// What couples the subflows that have it; `None` of one that is not coupled.
+    pub fn couplings(&self) -> Option<Arc<Couplings>> {
+        self.couplings.clone()
     }
 
     /// What it has counted.
@@ -193,7 +202,7 @@ fn types_of_the_kernel() -> Result<Btf, LiveError> {
     Btf::new(octets, TYPES).map_err(|error| LiveError::Control(error.to_string()))
 }
 
-fn load(image: &Image, name: &str) -> Result<KernelControl, LiveError> {
+fn load(image: &Image, name: &str, coupling: Option<Unit>) -> Result<KernelControl, LiveError> {
     let types = bpf::load_btf(&image.btf).map_err(|error| not_allowed(name, "its types", error))?;
     let make = |map: &Map| {
         let new = bpf::NewMap {
@@ -205,7 +214,7 @@ fn load(image: &Image, name: &str) -> Result<KernelControl, LiveError> {
         let what = format!("its map `{}`", map.name);
         bpf::make_map(&new).map_err(|error| not_allowed(name, &what, error))
     };
-    let mut maps = image.maps.iter().map(make).collect::<Result<Vec<_>, _>>()?;
+    let maps = image.maps.iter().map(make).collect::<Result<Vec<_>, _>>()?;
     let mut value = image.value.clone();
     let mut programs = Vec::new();
     for program in &image.programs {
@@ -221,10 +230,20 @@ fn load(image: &Image, name: &str) -> Result<KernelControl, LiveError> {
         .and_then(|()| bpf::link(operations.as_fd()))
         .map_err(|error| not_allowed(name, "its registration", error))
         .and_then(|link| {
-            let counts = image.map(COUNTS).map(|index| maps.swap_remove(index));
-            let counts =
-                counts.ok_or_else(|| LiveError::Control(format!("`{name}` counts nothing")))?;
-            Ok(KernelControl { name: name.to_owned(), link, counts })
+            let mut maps: Vec<_> = maps.into_iter().map(Some).collect();
+            let mut take = |map: &str| {
+                let made = image.map(map).and_then(|index| maps[index].take());
+                made.ok_or_else(|| LiveError::Control(format!("`{name}` has no map `{map}`")))
+            };
+            let couplings =
+                coupling.map(|unit| Ok(Arc::new(Couplings::new(take(CONNECTIONS)?, unit))));
+            let counts = take(COUNTS)?;
+            Ok(KernelControl {
+                name: name.to_owned(),
+                link,
+                counts,
+                couplings: couplings.transpose()?,
+            })
         })
 }
 

@@ -16,6 +16,8 @@
 
 mod clock;
 pub mod control;
+mod couplings;
+mod datagrams;
 mod drive;
 mod error;
 mod host;
@@ -30,6 +32,8 @@ mod sys;
 
 pub use clock::Clock;
 pub use control::KernelControl;
+pub use couplings::Couplings;
+pub use datagrams::KernelDatagrams;
 pub use drive::{End, Live, Outcome, Ready, Stop};
 pub use error::LiveError;
 pub use host::{ExternalHost, HostSettings, InterfaceSettings};

@@ -9,6 +9,7 @@
 
 mod contract;
 
+use crate::couplings::Couplings;
 use crate::drive::Ready;
 use crate::error::Doing;
 use crate::info::TcpInfo;
@@ -30,7 +31,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 /// What a socket is told before it is used.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct SocketSettings {
     /// The kernel's name of a congestion control; `None`: the route's, or the
     /// namespace's.
@@ -45,6 +46,8 @@ pub struct SocketSettings {
     pub both_families: bool,
     /// The addresses of hosts, for the names of paths.
     pub book: Arc<AddressBook>,
+    /// Of a window algorithm of ours what couples subflows.
+    pub couplings: Option<Arc<Couplings>>,
     /// Time between two looks at `TCP_INFO`; `None`: only when something
     /// happens.
     pub sample_every: Option<Span>,
@@ -133,7 +136,8 @@ impl KernelSocket {
         (it.state, it.remote, it.sample_every) = (state, remote, settings.sample_every);
         it.multipath = settings.multipath;
         if settings.multipath {
-            it.subflows = Some(Box::new(Subflows::new(settings.book.clone())));
+            it.subflows =
+                Some(Box::new(Subflows::new(settings.book.clone(), settings.couplings.clone())));
             it.sample_every = Some(settings.sample_every.unwrap_or(LOOK).min(LOOK));
         }
         Ok(it)

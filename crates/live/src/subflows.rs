@@ -4,6 +4,7 @@
 //!
 //! A subflow that is gone keeps the numbers of the last look at it.
 
+use crate::couplings::{Couplings, Place};
 use crate::info::{MptcpInfo, TcpInfo};
 use crate::sys::socket::{mptcp_info, mptcp_subflows};
 use anabranch_endpoint::{Observation, PathObservation, PathState};
@@ -18,6 +19,9 @@ pub(crate) struct Subflows {
     book: Arc<AddressBook>,
     list: Vec<Subflow>,
     connection: MptcpInfo,
+    /// Where the window algorithm is ours.
+    couplings: Option<Arc<Couplings>>,
+    place: Place,
 }
 
 #[derive(Clone, Debug)]
@@ -29,9 +33,9 @@ struct Subflow {
 }
 
 impl Subflows {
-    /// None yet, of hosts with these addresses.
-    pub(crate) fn new(book: Arc<AddressBook>) -> Subflows {
-        Subflows { book, ..Subflows::default() }
+    /// None yet, of hosts with these addresses; `couplings` where the window algorithm is ours and coupled.
+    pub(crate) fn new(book: Arc<AddressBook>, couplings: Option<Arc<Couplings>>) -> Subflows {
+        Subflows { book, couplings, ..Subflows::default() }
     }
 
     /// Looks at them.
@@ -48,6 +52,18 @@ impl Subflows {
         }
         for it in self.list.iter_mut().filter(|it| !it.is_there) {
             (it.seen.state, it.seen.in_flight) = (PathState::Inactive, 0);
+        }
+        self.look_at_couplings();
+    }
+
+    fn look_at_couplings(&mut self) {
+        let Some(couplings) = &self.couplings else { return };
+        let token = self.connection.get("token") as u32;
+        for (ports, value) in couplings.of(token, &mut self.place) {
+            let is = |it: &&mut Subflow| it.is_there && it.ends.map(|end| end.port()) == ports;
+            if let Some(it) = self.list.iter_mut().find(is) {
+                it.seen.coupling = Some(value);
+            }
         }
     }
 
@@ -77,12 +93,14 @@ impl Subflows {
             timeouts: it.timeouts,
             // A kernel does not tell.
             fast_retransmits: 0,
+            ecn_reductions: 0,
             packets: it.packets_sent,
             retransmitted: it.retransmitted_packets,
             bytes_acked: it.bytes_acked,
             // A kernel counts what came twice as well.
             bytes_received: None,
             heartbeats: 0,
+            coupling: known.and_then(|at| self.list[at].seen.coupling),
         };
         let subflow = Subflow { ends, info, seen, is_there: true };
         match known {
@@ -152,7 +170,7 @@ mod tests {
 
     #[test]
     fn a_path_keeps_its_place_and_its_number() {
-        let mut it = Subflows::new(Arc::new(AddressBook::new()));
+        let mut it = Subflows::new(Arc::new(AddressBook::new()), None);
         assert_eq!((it.path(0), it.observation()), (None, None));
         it.see(ends("10.0.0.1:5", "10.0.0.3:7"), info(1, 10, 3));
         it.see(ends("10.0.0.1:6", "10.0.0.3:7"), info(1, 20, 4));

@@ -43,6 +43,7 @@ impl PathCounts {
             all.retransmitted_packets += past.retransmitted;
             all.fast_retransmits += past.fast_retransmits;
             all.timeouts += past.timeouts;
+            all.ecn_reductions += past.ecn_reductions;
         }
         all.undone_reductions += self.undone_reductions;
         all.tail_loss_probes += self.tail_loss_probes;
@@ -74,6 +75,7 @@ pub(crate) fn sum(past: &PathObservation, now: &PathObservation) -> PathObservat
         subflow: past.subflow,
         timeouts: past.timeouts + now.timeouts,
         fast_retransmits: past.fast_retransmits + now.fast_retransmits,
+        ecn_reductions: past.ecn_reductions + now.ecn_reductions,
         packets: past.packets + now.packets,
         retransmitted: past.retransmitted + now.retransmitted,
         bytes_acked: past.bytes_acked + now.bytes_acked,
@@ -96,11 +98,13 @@ fn unused(local: Addr, remote: Addr, subflow: u8) -> PathObservation {
         errors: 0,
         timeouts: 0,
         fast_retransmits: 0,
+        ecn_reductions: 0,
         packets: 0,
         retransmitted: 0,
         bytes_acked: 0,
         bytes_received: Some(0),
         heartbeats: 0,
+        coupling: None,
     }
 }
 

@@ -11,12 +11,14 @@
 
 mod blest;
 mod ecf;
+mod linux;
 mod min_rtt;
 mod redundant;
 mod round_robin;
 
 pub use blest::{Blest, BlestOptions};
 pub use ecf::{Ecf, EcfOptions};
+pub use linux::Linux;
 pub use min_rtt::MinRtt;
 pub use redundant::Redundant;
 pub use round_robin::RoundRobin;
@@ -38,6 +40,8 @@ pub struct Candidate {
     pub rttvar: Span,
     /// Its congestion window is this large.
     pub cwnd: u64,
+    /// Its slow-start threshold is this; infinite at first.
+    pub ssthresh: u64,
     /// So much of it is in the network.
     pub in_flight: u64,
     /// A full segment has so much payload.
@@ -105,8 +109,10 @@ pub trait Scheduler: fmt::Debug + Send {
 /// This describes a scheduler with its options.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SchedulerKind {
-    /// It takes the subflow of the lowest round-trip time that has room, as Linux does.
+    /// It takes the subflow of the lowest round-trip time that has room, as the out-of-tree Linux did.
     MinRtt,
+    /// It takes the subflow whose queue is gone the soonest, as Linux does.
+    Linux,
     /// It takes the subflows in turn.
     RoundRobin,
     /// It sends everything on every subflow.
@@ -138,7 +144,12 @@ pub const SCHEDULERS: &[SchedulerInfo] = &[
     SchedulerInfo {
         name: "min-rtt",
         summary: "the subflow of the lowest round-trip time whose window has room",
-        reference: "Raiciu et al., NSDI 2012; Linux",
+        reference: "Raiciu et al., NSDI 2012; Linux's out-of-tree kernel",
+    },
+    SchedulerInfo {
+        name: "linux",
+        summary: "the subflow whose queue is gone the soonest at its pacing rate, for 64 kB",
+        reference: "Linux, net/mptcp/protocol.c, since 5.16",
     },
     SchedulerInfo {
         name: "round-robin",
@@ -167,6 +178,7 @@ impl SchedulerKind {
     pub fn from_name(name: &str) -> Option<SchedulerKind> {
         Some(match name {
             "min-rtt" => SchedulerKind::MinRtt,
+            "linux" => SchedulerKind::Linux,
             "round-robin" => SchedulerKind::RoundRobin,
             "redundant" => SchedulerKind::Redundant,
             "blest" => SchedulerKind::Blest(BlestOptions::default()),
@@ -179,6 +191,7 @@ impl SchedulerKind {
     pub fn name(&self) -> &str {
         match self {
             SchedulerKind::MinRtt => "min-rtt",
+            SchedulerKind::Linux => "linux",
             SchedulerKind::RoundRobin => "round-robin",
             SchedulerKind::Redundant => "redundant",
             SchedulerKind::Blest(_) => "blest",
@@ -190,6 +203,7 @@ impl SchedulerKind {
     pub(crate) fn build(&self) -> Active {
         match self {
             SchedulerKind::MinRtt => Active::MinRtt(MinRtt),
+            SchedulerKind::Linux => Active::Linux(Linux::default()),
             SchedulerKind::RoundRobin => Active::RoundRobin(RoundRobin::default()),
             SchedulerKind::Redundant => Active::Redundant(Redundant),
             SchedulerKind::Blest(options) => Active::Blest(Blest::new(*options)),
@@ -203,6 +217,7 @@ impl SchedulerKind {
 #[derive(Debug)]
 pub(crate) enum Active {
     MinRtt(MinRtt),
+    Linux(Linux),
     RoundRobin(RoundRobin),
     Redundant(Redundant),
     Blest(Blest),
@@ -214,6 +229,7 @@ impl Active {
     fn scheduler(&mut self) -> &mut dyn Scheduler {
         match self {
             Active::MinRtt(scheduler) => scheduler,
+            Active::Linux(scheduler) => scheduler,
             Active::RoundRobin(scheduler) => scheduler,
             Active::Redundant(scheduler) => scheduler,
             Active::Blest(scheduler) => scheduler,
@@ -256,6 +272,7 @@ pub(crate) mod testing {
             srtt: Span::from_millis(rtt_ms),
             rttvar: Span::ZERO,
             cwnd: 10_000,
+            ssthresh: u64::MAX,
             in_flight: 0,
             mss: 1000,
             sent_to: 1,

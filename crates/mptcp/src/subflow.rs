@@ -346,6 +346,7 @@ impl Subflow {
             srtt: self.srtt(),
             rttvar: self.tcp.rtt().rttvar().unwrap_or(Span::ZERO),
             cwnd: sibling.window,
+            ssthresh: self.tcp.ssthresh(),
             in_flight: self.tcp.in_flight(),
             mss: self.tcp.mss(),
             sent_to: self.sent_to,
@@ -374,11 +375,13 @@ impl Subflow {
             errors: self.tcp.rtt().backoff(),
             timeouts: tcp.timeouts,
             fast_retransmits: tcp.fast_retransmits,
+            ecn_reductions: tcp.ecn_reductions,
             packets: tcp.packets_sent,
             retransmitted: tcp.retransmitted_packets,
             bytes_acked: tcp.bytes_acked,
             bytes_received: Some(self.brought),
             heartbeats: 0,
+            coupling: self.tcp.coupling(),
         }
     }
 }

@@ -62,6 +62,8 @@ pub enum LinkEvent {
     Waits,
     /// Leaves such a queue, for the transmitter.
     Starts {
+        /// When it joined the queue.
+        since: Time,
         /// When its transmission ends.
         departs: Time,
     },
@@ -123,14 +125,15 @@ impl Link {
         pool: &mut PacketPool,
         watch: Option<&mut dyn LinkWatch>,
     ) -> Option<Time> {
-        let size = pool.size(id);
+        let mut size = pool.size(id);
+        let fits = size <= self.mtu || self.cuts(id, &mut size, pool);
         self.base.received.add(size);
         let mut step = Step { now, pool, watch };
         if self.features.is_some() {
-            return self.offer_with_features(id, size, &mut step);
+            return self.offer_with_features((id, size), fits, &mut step);
         }
         let was_empty = self.base.is_empty();
-        if size > self.mtu {
+        if !fits {
             self.base.drop(id, size, LinkDrop::Mtu, &mut step);
         } else {
             self.enqueue(id, size, &mut step);
@@ -138,16 +141,29 @@ impl Link {
         (was_empty && !self.base.is_empty()).then(|| self.base.first_arrival())
     }
 
+    /// A packet larger than the MTU: true where IP may cut it, and `size` is then that of all fragments.
+    ///
+    /// They pass the link as one, and are lost as one: whoever lacks one can use none of them.
+    #[cold]
+    fn cuts(&self, id: PacketId, size: &mut u32, pool: &mut PacketPool) -> bool {
+        let may = pool.packet(id).may_fragment;
+        if may {
+            let is_ipv6 = pool.is_ipv6(pool.dst(id));
+            *size = Packet::len_in_fragments(*size, self.mtu, is_ipv6);
+        }
+        may
+    }
+
     /// The same where the link has features.
     fn offer_with_features(
         &mut self,
-        id: PacketId,
-        size: u32,
+        (id, size): (PacketId, u32),
+        fits: bool,
         step: &mut Step<'_, '_>,
     ) -> Option<Time> {
         let before = self.next_event();
         let features = self.features.as_mut()?;
-        if size > self.mtu {
+        if !fits {
             self.base.drop(id, size, LinkDrop::Mtu, step);
         } else {
             features.pass((id, size), 0, &mut self.base, step);

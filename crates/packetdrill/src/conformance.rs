@@ -1,6 +1,8 @@
 //! The page of conformance: what came of suites of scripts, by suite and
 //! category.
 
+mod why;
+
 use crate::profile::Profile;
 use crate::report::{Report, Verdict};
 use crate::runner::{Against, Drill, in_order};
@@ -24,17 +26,45 @@ const DEFINED: [(&str, &str); 1] = [("CODE", "host_unreachable")];
 pub struct Row {
     /// Suite, category and path.
     pub listed: Listed,
+    /// What it is about.
+    pub subject: Subject,
     /// What came of it with our stacks.
     pub report: Report,
     /// The same with the kernel, where it was asked.
     pub kernel: Option<Report>,
+    /// The same with usrsctp, where it was asked.
+    pub usrsctp: Option<Report>,
 }
 
-impl Row {
-    fn is_of_sctp(&self) -> bool {
-        let text = read(&self.listed.file).unwrap_or_default();
-        Profile::at_home(&text) == Profile::FreeBsd || text.contains("sctp")
+/// Whose stack a script is about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Subject {
+    /// TCP and Multipath TCP, as Linux has them.
+    Linux,
+    /// FreeBSD's TCP.
+    FreeBsd,
+    /// SCTP, of whatever system.
+    Sctp,
+}
+
+impl Subject {
+    /// That of the script `text`.
+    pub fn of(text: &str) -> Subject {
+        match Profile::at_home(text) {
+            _ if text.contains("sctp") || text.contains("IPPROTO_SCTP") => Subject::Sctp,
+            Profile::FreeBsd => Subject::FreeBsd,
+            _ => Subject::Linux,
+        }
     }
+}
+
+/// Other stacks than ours, where there are some.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Others<'a> {
+    /// The running kernel, for the scripts of [`Subject::Linux`].
+    pub kernel: Option<&'a Against>,
+    /// usrsctp, for those of [`Subject::Sctp`].
+    pub usrsctp: Option<&'a Against>,
 }
 
 /// How often a script is run that the kernel fails: in real time another program may
@@ -44,20 +74,26 @@ const ATTEMPTS: u32 = 3;
 const AT_ONCE: usize = 2;
 
 /// Runs the scripts as the systems that they were written on, with what their
-/// suites take for granted; reports call them by their path in the suite. With a
-/// `kernel`, that runs them too.
-pub fn run_suites(scripts: &[Listed], kernel: Option<&Against>) -> Vec<Row> {
-    let ours = scripts.iter().map(|listed| run_as_home(listed, Drill::new(None)));
-    let ours: Vec<Report> = ours.collect();
-    let kernels: Vec<Option<Report>> = match kernel {
-        None => vec![None; scripts.len()],
-        Some(kernel) => {
-            let reports = in_order(scripts, AT_ONCE, |listed| run_on(kernel, listed));
-            reports.into_iter().map(Some).collect()
-        }
-    };
-    let rows = scripts.iter().zip(ours).zip(kernels);
-    rows.map(|((listed, report), kernel)| Row { listed: listed.clone(), report, kernel }).collect()
+/// suites take for granted; reports call them by their path in the suite. The `others` run
+/// those that are about them, too.
+pub fn run_suites(scripts: &[Listed], others: Others<'_>) -> Vec<Row> {
+    let kernel = in_order(scripts, AT_ONCE, |listed| {
+        let kernel = others.kernel.filter(|_| subject_of(listed) == Subject::Linux)?;
+        Some(run_on(kernel, listed))
+    });
+    let rows = scripts.iter().zip(kernel).map(|(listed, kernel)| {
+        let subject = subject_of(listed);
+        let usrsctp = others.usrsctp.filter(|_| subject == Subject::Sctp).map(|usrsctp| {
+            run_as_home(listed, Drill { against: usrsctp.clone(), ..Drill::new(None) })
+        });
+        let report = run_as_home(listed, Drill::new(None));
+        Row { listed: listed.clone(), subject, report, kernel, usrsctp }
+    });
+    rows.collect()
+}
+
+fn subject_of(listed: &Listed) -> Subject {
+    Subject::of(&read(&listed.file).unwrap_or_default())
 }
 
 /// Runs a script with what its suite takes for granted.
@@ -128,44 +164,68 @@ impl Count {
 /// The page as Markdown: third-party suites, then scripts of our own.
 pub fn page(suites: &[Row], own: &[Row]) -> String {
     let mut text = String::from(HEAD);
-    table(&mut text, suites, false);
-    text += &format!("\n{}\n", total("", suites, |row| Some(&row.report)));
-    text += "\n## What fails, and how\n\n";
-    failures(&mut text, suites, |row| Some(&row.report));
+    table(&mut text, suites, &[("", ours)]);
+    text += &format!("\n{}\n", total("", suites, ours));
+    text += "\n## What fails, how, and why\n\n";
+    failures(&mut text, suites, ours, Why::Said);
     text += "\n## What does not apply, and why\n\n";
-    reasons(&mut text, suites, |row| Some(&row.report));
+    reasons(&mut text, suites, ours);
     text +=
         "\n## Scripts of our own\n\nThey cover what the page claims, and run with the tests.\n\n";
-    table(&mut text, own, false);
+    table(&mut text, own, &[("", ours)]);
     text
 }
 
 /// The heading of what [`beside`] writes.
-pub const BESIDE: &str = "\n## Our stacks and a kernel, beside each other\n";
+pub const BESIDE: &str = "\n## Our stacks and others, beside each other\n";
 
-/// What the page says of a kernel called `name`, behind all else: it depends on the
-/// machine. Scripts of SCTP do not count, which no kernel here speaks.
-pub fn beside(suites: &[Row], own: &[Row], name: &str) -> String {
-    let of_tcp = |rows: &[Row]| -> Vec<Row> {
-        rows.iter().filter(|row| !row.is_of_sctp()).cloned().collect()
-    };
-    let (suites, own) = (of_tcp(suites), of_tcp(own));
-    let mut text = format!("{BESIDE}\n{} `{name}`.\n\n", KERNEL.trim_end());
-    table(&mut text, &suites, true);
-    text += &format!("\n{}\n", total("With our stacks ", &suites, |row| Some(&row.report)));
-    text += &format!("{}\n", total("With the kernel ", &suites, |row| row.kernel.as_ref()));
-    text += "\n### What the kernel fails, and how\n\nThose in italics pass with our stacks.\n\n";
-    failures(&mut text, &suites, |row| row.kernel.as_ref());
-    text += "\n### What does not apply to the kernel, and why\n\n";
-    reasons(&mut text, &suites, |row| row.kernel.as_ref());
-    text += "\n### Scripts of our own, with the kernel\n\n";
-    table(&mut text, &own, true);
+/// What the page says of a kernel called `kernel` and of the version `library` of usrsctp, behind all
+/// else: it depends on the machine.
+pub fn beside(suites: &[Row], own: &[Row], kernel: &str, library: &str) -> String {
+    let mut text =
+        format!("{BESIDE}\n{}", OTHERS.replace("KERNEL", kernel).replace("LIBRARY", library));
+    let columns: [(&str, Of); 3] = [("ours", ours), ("kernel", of_kernel), ("usrsctp", of_usrsctp)];
+    let compared: Vec<Row> =
+        suites.iter().filter(|it| it.subject != Subject::FreeBsd).cloned().collect();
+    table(&mut text, &compared, &columns);
     text += "\n";
-    failures(&mut text, &own, |row| row.kernel.as_ref());
+    for (name, of, subject) in
+        [("the kernel", of_kernel as Of, Subject::Linux), ("usrsctp", of_usrsctp, Subject::Sctp)]
+    {
+        let rows: Vec<Row> = suites.iter().filter(|it| it.subject == subject).cloned().collect();
+        text += &format!("{}\n", total("With our stacks ", &rows, ours));
+        text += &format!("{}\n\n", total(&format!("With {name} "), &rows, of));
+    }
+    for (name, of) in [("the kernel", of_kernel as Of), ("usrsctp", of_usrsctp)] {
+        text += &format!("### What {name} fails, and how\n\n");
+        text += "Those in italics pass with our stacks.\n\n";
+        failures(&mut text, suites, of, Why::Open);
+        text += &format!("\n### What does not apply to {name}, and why\n\n");
+        reasons(&mut text, suites, of);
+        text += "\n";
+    }
+    text += "### Scripts of our own, with other stacks\n\n";
+    table(&mut text, own, &columns);
+    for (name, of) in [("The kernel", of_kernel as Of), ("usrsctp", of_usrsctp)] {
+        text += &format!("\n{name} fails:\n\n");
+        failures(&mut text, own, of, Why::Open);
+    }
     text
 }
 
 type Of = fn(&Row) -> Option<&Report>;
+
+fn ours(row: &Row) -> Option<&Report> {
+    Some(&row.report)
+}
+
+fn of_kernel(row: &Row) -> Option<&Report> {
+    row.kernel.as_ref()
+}
+
+fn of_usrsctp(row: &Row) -> Option<&Report> {
+    row.usrsctp.as_ref()
+}
 
 /// How many pass, of those that apply.
 fn total(begin: &str, rows: &[Row], of: Of) -> String {
@@ -179,8 +239,18 @@ fn total(begin: &str, rows: &[Row], of: Of) -> String {
     )
 }
 
-fn failures(text: &mut String, rows: &[Row], of: Of) {
-    *text += "| suite | script | what |\n|---|---|---|\n";
+/// Whether a table of failures says why.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Why {
+    Said,
+    Open,
+}
+
+fn failures(text: &mut String, rows: &[Row], of: Of, why: Why) {
+    *text += match why {
+        Why::Said => "| suite | script | what | why |\n|---|---|---|---|\n",
+        Why::Open => "| suite | script | what |\n|---|---|---|\n",
+    };
     for row in rows {
         let what = match of(row).map(|it| &it.verdict) {
             Some(Verdict::Failed(it)) => format!("line {}: {}", it.pos.line, it.what),
@@ -189,7 +259,11 @@ fn failures(text: &mut String, rows: &[Row], of: Of) {
         };
         let Listed { suite, path, .. } = &row.listed;
         let mark = if row.report.passed() { "*" } else { "" };
-        _ = writeln!(text, "| {suite} | {mark}{path}{mark} | {} |", cell(&what));
+        _ = write!(text, "| {suite} | {mark}{path}{mark} | {} |", cell(&what));
+        *text += &match why {
+            Why::Said => format!(" {} |\n", why::why(path)),
+            Why::Open => "\n".to_owned(),
+        };
     }
 }
 
@@ -226,37 +300,47 @@ order of its own, and FreeBSD writes a stream once for each chunk that it gives 
 
 ";
 
-const KERNEL: &str = "\
-The same scripts, run by the same interpreter against the TCP and Multipath TCP of a running Linux
-in real time (`--against kernel`), over IPv4; one that fails was run three times. A kernel fails
-scripts that were written for another version of it, or for parts that it was built without: where
-`net.core.rmem_max`, which is the whole machine's, is 4 MiB, the window scale is at least 7, and the
-scripts of nplab expect 6. This one was
+const OTHERS: &str = "\
+The same scripts, run by the same interpreter against two other stacks. A `-` stands where a stack was not
+asked: neither speaks the other's protocols.
+
+- **kernel**: TCP and Multipath TCP of a running Linux in real time (`--against kernel`), over IPv4; one
+  that fails was run three times. A kernel fails scripts that were written for another version of it, or for
+  parts that it was built without: where `net.core.rmem_max`, which is the whole machine's, is 4 MiB, the
+  window scale is at least 7, and the scripts of nplab expect 6. This one was `KERNEL`.
+- **usrsctp**: FreeBSD's SCTP as a library (`--against usrsctp`), in virtual time, without IP below it. This
+  one was `LIBRARY`. It is older than some of the scripts.
+
 ";
 
 fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('\n', " ")
 }
 
-fn table(text: &mut String, rows: &[Row], with_kernel: bool) {
-    let mut counts: BTreeMap<(&str, &str), (Count, Count)> = BTreeMap::new();
-    for Row { listed, report, kernel } in rows {
-        let (ours, kernels) = counts.entry((&listed.suite, &listed.category)).or_default();
-        ours.add(&report.verdict);
-        kernel.iter().for_each(|report| kernels.add(&report.verdict));
+/// A line for each category, and three columns for each stack that was asked.
+fn table(text: &mut String, rows: &[Row], columns: &[(&str, Of)]) {
+    let mut counts: BTreeMap<(&str, &str), Vec<Option<Count>>> = BTreeMap::new();
+    for row in rows {
+        let key = (row.listed.suite.as_str(), row.listed.category.as_str());
+        let counts = counts.entry(key).or_insert_with(|| vec![None; columns.len()]);
+        for (count, (_, of)) in counts.iter_mut().zip(columns) {
+            if let Some(report) = of(row) {
+                count.get_or_insert_default().add(&report.verdict);
+            }
+        }
     }
-    *text += match with_kernel {
-        false => "| suite | category | passed | failed | not applicable |\n|---|---|---|---|---|\n",
-        true => {
-            "| suite | category | ours: passed | failed | not applicable | kernel: passed | failed \
-             | not applicable |\n|---|---|---|---|---|---|---|---|\n"
+    *text += "| suite | category |";
+    for (name, _) in columns {
+        let before = if name.is_empty() { String::new() } else { format!("{name}: ") };
+        _ = write!(text, " {before}passed | failed | not applicable |");
+    }
+    *text += &format!("\n|---|---|{}\n", "---|---|---|".repeat(columns.len()));
+    for ((suite, category), counts) in counts {
+        _ = write!(text, "| {suite} | {category} |");
+        for count in counts {
+            let cells = count.map_or("- | - | -".into(), |count| count.cells());
+            _ = write!(text, " {cells} |");
         }
-    };
-    for ((suite, category), (ours, kernels)) in counts {
-        _ = write!(text, "| {suite} | {category} | {}", ours.cells());
-        if with_kernel {
-            _ = write!(text, " | {}", kernels.cells());
-        }
-        *text += " |\n";
+        *text += "\n";
     }
 }

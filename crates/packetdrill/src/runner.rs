@@ -7,7 +7,7 @@ use crate::report::{Report, Traced, Verdict};
 use crate::run::{Settings, run};
 use crate::stack::Stack;
 use crate::suites::{Listed, read};
-use anabranch_wire::pcapng::Writer;
+use anabranch_wire::pcapng::{Snap, Writer};
 use std::fmt;
 use std::io::{self, Write};
 use std::panic::RefUnwindSafe;
@@ -118,31 +118,31 @@ impl Drill {
     }
 }
 
-/// What `run` makes of each script, on up to `jobs` threads; the reports are in order.
-pub(crate) fn in_order(
+/// What `run` makes of each script, on up to `jobs` threads; the results are in order.
+pub(crate) fn in_order<T: Send>(
     scripts: &[Listed],
     jobs: usize,
-    run: impl Fn(&Listed) -> Report + Sync,
-) -> Vec<Report> {
+    run: impl Fn(&Listed) -> T + Sync,
+) -> Vec<T> {
     let next = AtomicUsize::new(0);
-    let reports: Vec<Mutex<Option<Report>>> = scripts.iter().map(|_| Mutex::default()).collect();
+    let results: Vec<Mutex<Option<T>>> = scripts.iter().map(|_| Mutex::default()).collect();
     std::thread::scope(|scope| {
         for _ in 0..jobs.clamp(1, scripts.len().max(1)) {
             scope.spawn(|| {
                 while let Some(at) = Some(next.fetch_add(1, Ordering::Relaxed))
-                    && let (Some(script), Some(slot)) = (scripts.get(at), reports.get(at))
+                    && let (Some(script), Some(slot)) = (scripts.get(at), results.get(at))
                 {
-                    let report = run(script);
-                    *slot.lock().expect("a slot is locked once") = Some(report);
+                    let result = run(script);
+                    *slot.lock().expect("a slot is locked once") = Some(result);
                 }
             });
         }
     });
-    let report = |slot: Mutex<Option<Report>>| {
-        let report = slot.into_inner().expect("a run that panicked was passed on");
-        report.expect("every script was run")
+    let result = |slot: Mutex<Option<T>>| {
+        let result = slot.into_inner().expect("a run that panicked was passed on");
+        result.expect("every script was run")
     };
-    reports.into_iter().map(report).collect()
+    results.into_iter().map(result).collect()
 }
 
 /// Writes the packets of a run as pcapng.
@@ -151,7 +151,7 @@ pub(crate) fn in_order(
 /// Those of `out`.
 pub fn write_trace<W: Write>(report: &Report, out: W) -> io::Result<W> {
     let mut writer = Writer::new(out)?;
-    let interface = writer.add_interface("stack", None)?;
+    let interface = writer.add_interface("stack", Snap::Whole)?;
     for Traced { time, packet, .. } in &report.trace {
         writer.packet_value(interface, *time, packet, &report.addresses)?;
     }

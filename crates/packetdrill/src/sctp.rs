@@ -4,10 +4,10 @@ mod attempt;
 mod calls;
 mod notifications;
 mod options;
-mod receiving;
-mod sending;
+pub mod receiving;
+pub mod sending;
 mod settings;
-mod values;
+pub mod values;
 
 use crate::code::Names;
 use crate::profile::Profile;

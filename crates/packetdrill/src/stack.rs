@@ -213,6 +213,12 @@ pub trait Stack {
         AddressBook::new()
     }
 
+    /// Whether there is IP below the stack. One without it has no addresses to list in its packets, and
+    /// what scripts expect of those is not compared.
+    fn has_ip(&self) -> bool {
+        true
+    }
+
     /// A setting: a sysctl by its name with dots, or what [`crate::shell`]
     /// makes of other commands.
     fn configure(&mut self, name: &str, value: &str) -> Configured;
@@ -230,6 +236,11 @@ pub trait Stack {
     /// Why the packet that came last could not be given to the stack, of one that
     /// takes octets.
     fn refusal(&mut self) -> Option<String> {
+        None
+    }
+
+    /// What the packet that came last needs and the stack does not have: the script does not apply to it.
+    fn lack(&mut self) -> Option<String> {
         None
     }
 

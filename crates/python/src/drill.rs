@@ -15,8 +15,8 @@ use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
 /// Runs the scripts at `places` (files, folders, indexes) on `jobs` threads: a
-/// dictionary each, in order; `against` our stacks (`ours`) or the running kernel
-/// (`kernel`).
+/// dictionary each, in order; `against` our stacks (`ours`), the running kernel (`kernel`) or
+/// `usrsctp`.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "each is an option of the command")]
 #[pyo3(signature = (places, profile="auto", definitions=vec![], settings=vec![], jobs=1,
@@ -52,8 +52,9 @@ pub(crate) fn drill<'py>(
     let against = match against {
         "ours" => Against::ours(),
         "kernel" => anabranch_drill::kernel().map_err(PyOSError::new_err)?,
+        "usrsctp" => anabranch_drill::usrsctp().map_err(PyOSError::new_err)?,
         other => {
-            let message = format!("--against: `{other}`: allowed: ours, kernel");
+            let message = format!("--against: `{other}`: allowed: ours, kernel, usrsctp");
             return Err(InputError::new_err(message));
         }
     };

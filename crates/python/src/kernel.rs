@@ -11,7 +11,7 @@ use pyo3::types::{PyDict, PyList};
 /// Those that can be loaded: the scenario's name, and whether it is coupled.
 #[pyfunction]
 pub(crate) fn kernel_algorithms() -> Vec<(&'static str, bool)> {
-    ALGORITHMS.iter().map(|algorithm| (algorithm.name, algorithm.coupled)).collect()
+    ALGORITHMS.iter().map(|algorithm| (algorithm.name, algorithm.is_coupled())).collect()
 }
 
 /// Loads an algorithm until it is unloaded; the name by which the kernel knows it.

@@ -1,9 +1,10 @@
 //! How to run: what the dataclasses of `python/anabranch/options.py` say, field by field.
 
-use anabranch_scenario::RunOptions;
 #[cfg(target_os = "linux")]
 use anabranch_scenario::live::LiveOptions;
+use anabranch_scenario::{CaptureEnd, CaptureOptions, RunOptions, Snap};
 use pyo3::prelude::*;
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 /// `RunOptions`: one run in virtual time.
@@ -12,7 +13,7 @@ pub(crate) struct Run {
     seed: Option<u64>,
     replication: u64,
     pcap: Option<PathBuf>,
-    capture: Vec<String>,
+    capture: Capture,
     trace_hash: bool,
     check: bool,
 }
@@ -20,7 +21,32 @@ pub(crate) struct Run {
 impl From<Run> for RunOptions {
     fn from(it: Run) -> RunOptions {
         let Run { seed, replication, pcap, capture, trace_hash, check } = it;
-        RunOptions { seed, replication, pcap, capture, trace_hash, check }
+        RunOptions { seed, replication, pcap, capture: capture.into(), trace_hash, check }
+    }
+}
+
+/// `CaptureOptions`: which packets a capture has, and how much of them.
+#[derive(FromPyObject)]
+struct Capture {
+    places: Vec<String>,
+    /// `sender`, `receiver` or `both`: the dataclass refuses everything else.
+    end: String,
+    /// `None`: without payload that is only a length; 0: everything.
+    snaplen: Option<u32>,
+}
+
+impl From<Capture> for CaptureOptions {
+    fn from(it: Capture) -> CaptureOptions {
+        let snap = match it.snaplen {
+            None => Snap::Headers,
+            Some(most) => NonZeroU32::new(most).map_or(Snap::Whole, Snap::Octets),
+        };
+        let end = match it.end.as_str() {
+            "receiver" => CaptureEnd::Receiver,
+            "both" => CaptureEnd::Both,
+            _ => CaptureEnd::Sender,
+        };
+        CaptureOptions { places: it.places, end, snap }
     }
 }
 
@@ -41,7 +67,7 @@ pub(crate) struct Batch {
 pub(crate) struct Live {
     seed: Option<u64>,
     pcap: Option<PathBuf>,
-    capture: Vec<String>,
+    capture: Capture,
     programs: Vec<(String, String)>,
     logs: PathBuf,
     command: Option<String>,
@@ -52,6 +78,6 @@ pub(crate) struct Live {
 impl From<Live> for LiveOptions {
     fn from(it: Live) -> LiveOptions {
         let Live { seed, pcap, capture, programs, logs, command, limit_s: _ } = it;
-        LiveOptions { seed, pcap, capture, programs, logs, command }
+        LiveOptions { seed, pcap, capture: capture.into(), programs, logs, command }
     }
 }

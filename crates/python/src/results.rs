@@ -1,19 +1,21 @@
 //! Results as dictionaries and NumPy arrays.
 
+mod measured;
+
 use anabranch_scenario::{
-    AttackRow, FlowRow, LinkRow, ListenRow, MemoryRow, MessageRow, NamedSeries, PathRow, PortRow,
-    RegulatorRow, RunInfo, RunResult, Warning,
+    AttackRow, EventRow, FlowRow, LinkRow, ListenRow, MemoryRow, MessageRow, NamedSeries, PathRow,
+    PortRow, RegulatorRow, RunInfo, RunResult, Warning,
 };
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
 /// The dictionary of a run.
-pub(crate) fn to_dict<'py>(py: Python<'py>, result: RunResult) -> PyResult<Bound<'py, PyDict>> {
+pub(crate) fn to_dict<'py>(py: Python<'py>, mut result: RunResult) -> PyResult<Bound<'py, PyDict>> {
     let flows: PyResult<Vec<_>> = result.flows.iter().map(|row| flow(py, row)).collect();
     let links: PyResult<Vec<_>> = result.links.iter().map(|row| link(py, row)).collect();
     let all = PyDict::new(py);
-    for named in result.series {
+    for named in std::mem::take(&mut result.series) {
         all.set_item(named.name.clone(), series(py, named)?)?;
     }
     let dict = PyDict::new(py);
@@ -30,12 +32,15 @@ pub(crate) fn to_dict<'py>(py: Python<'py>, result: RunResult) -> PyResult<Bound
     let messages = result.messages.iter().map(|row| messages(py, row));
     let messages = messages.collect::<PyResult<Vec<_>>>()?;
     dict.set_item("messages", PyList::new(py, messages)?)?;
+    measured::set(py, &dict, &result)?;
     let listeners = result.listeners.iter().map(|row| listener(py, row));
     dict.set_item("listeners", PyList::new(py, listeners.collect::<PyResult<Vec<_>>>()?)?)?;
     let attacks = result.attacks.iter().map(|row| attack(py, row));
     dict.set_item("attacks", PyList::new(py, attacks.collect::<PyResult<Vec<_>>>()?)?)?;
     let memory = result.memory.iter().map(|row| memory(py, row));
     dict.set_item("memory", PyList::new(py, memory.collect::<PyResult<Vec<_>>>()?)?)?;
+    let events = result.events.iter().map(|row| event(py, row));
+    dict.set_item("events", PyList::new(py, events.collect::<PyResult<Vec<_>>>()?)?)?;
     dict.set_item("run", info(py, &result.run)?)?;
     Ok(dict)
 }
@@ -60,6 +65,20 @@ fn listener<'py>(py: Python<'py>, row: &ListenRow) -> PyResult<Bound<'py, PyDict
     ] {
         dict.set_item(name, count)?;
     }
+    Ok(dict)
+}
+
+fn event<'py>(py: Python<'py>, row: &EventRow) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("time_s", row.time_s)?;
+    dict.set_item("until_s", row.until_s)?;
+    dict.set_item("flow", &row.flow)?;
+    dict.set_item("host", &row.host)?;
+    dict.set_item("end", row.end)?;
+    dict.set_item("path", &row.path)?;
+    dict.set_item("kind", row.kind)?;
+    dict.set_item("event", &row.event)?;
+    dict.set_item("count", row.count)?;
     Ok(dict)
 }
 
@@ -146,6 +165,9 @@ fn link<'py>(py: Python<'py>, row: &LinkRow) -> PyResult<Bound<'py, PyDict>> {
     ] {
         dict.set_item(name, count)?;
     }
+    dict.set_item("utilisation", row.utilisation)?;
+    measured::distribution(&dict, "queue_", "", row.queueing.and_then(|it| it.packets))?;
+    measured::distribution(&dict, "queue_delay_", "_s", row.queueing.and_then(|it| it.delay))?;
     Ok(dict)
 }
 

@@ -23,8 +23,12 @@ and strangers took at a time. *Half-open*: most handshakes at a time. Cells are 
 What is not blind is not defended by a transport without keys: whoever knows the numbers of a connection (*exact*) can
 reset it or write into it, and whoever knows its window and what it has acknowledged (*window*) can put data and FINs
 above a gap. RFC 5961 is about the others, for whom the space of numbers is too large (*sweep*, *random*). An ASCONF
-is refused unless it is [authenticated](sctp.md). Against optimistic ACKs there is no standard. Written by the command
-above.
+is refused unless it is [authenticated](sctp.md). Against optimistic ACKs there is no standard.
+
+In `wraps-sequence` and `wraps-dsn` the victim's numbers go through zero while it is attacked. Timestamps and TSNs count so
+slowly that hardly a seed begins near enough to their end: tests of the engines put them there, and show that any series of
+hostile segments or chunks does the same wherever numbers begin (`wraps.rs` in `crates/tcp` and `crates/sctp`). Written by
+the command above.
 ";
 
 fn main() -> ExitCode {

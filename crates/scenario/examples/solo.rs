@@ -27,8 +27,8 @@ Mbit/s and 800 ms); such numbers are *slanted*, and the first number is what the
 [westwood](westwood.md), [vegas](vegas.md) and [wvegas](wvegas.md) say why those leave slow start early. What came before the end
 of the start-up and was read after it, once a hole was filled, counts: hence more than 100.
 
-`crates/scenario/tests/solo.rs` holds each at 90 % at least, or at what its own law leaves (`LESS`, with reasons on the
-pages), those of 100 Mbit/s and 800 ms when asked for; an algorithm that is
+`crates/scenario/tests/all/solo.rs` holds each at 90 % at least, or at what its own law leaves (`LESS`, with reasons on the
+pages), those with a window of more than a hundred packets in `make soak`; an algorithm that is
 added to the catalogue is in both by itself. Written by the command above.
 
 ";
@@ -48,7 +48,7 @@ grow by about a segment a round trip together after the timeouts of the start-up
 `mcubic-share` over two paths of 10 Mbit/s and 100 ms, where after the same timeouts one path's clock runs by
 [its small share](mcubic-share.md) for a minute: over 10 minutes it moves 94 %.
 
-`crates/scenario/tests/solo.rs` holds the others at 90 %, those up to 10 Mbit/s and 100 ms. Written by the command above.
+`crates/scenario/tests/all/solo.rs` holds the others at 90 %, those up to 10 Mbit/s and 100 ms. Written by the command above.
 
 ";
 

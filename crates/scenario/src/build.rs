@@ -11,19 +11,22 @@ use crate::endpoints::EndpointFactory;
 use crate::graph::Graph;
 use crate::hostile::Hostile;
 use crate::schema::{
-    ChannelKind, Direction, Effect, FlowSpec, Ip, LinkSpec, MessagePace, MessageSpec, Protocol,
-    Routing, Scenario, Workload,
+    CallSpec, ChannelKind, Direction, Effect, FlowSpec, Ip, LinkSpec, MessagePace, MessageSpec,
+    Protocol, Routing, Scenario, Workload,
 };
 use crate::transport::Transport;
 use anabranch_endpoint::{Demultiplex, Generator, Seed};
+use anabranch_media::voice::Call;
 use anabranch_network::abr::WayConfig;
 use anabranch_network::{ImpairmentConfig, ImpairmentKind, LinkConfig};
 use anabranch_sim::{
-    App, BuildError, FlowId, LinkId, MessageTraffic, NodeId, Pace, Pages, Side, Simulation,
-    SimulationBuilder, Traffic,
+    App, BuildError, DatagramSpec, Duration, DurationLaw, FlowId, LinkId, MessageTraffic, NodeId,
+    Pace, Pages, Side, Simulation, SimulationBuilder, Sizes, Traffic,
 };
+use anabranch_udp::Framing;
 use anabranch_units::{Span, Time};
 use anabranch_wire::FlowKey;
+use anabranch_wire::udp::Head;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -352,6 +355,9 @@ fn apps(
         None => spec.size,
     };
     let (total, seed) = (size, || generator("traffic").next_u64());
+    if matches!(spec.protocol, Protocol::Udp(_)) {
+        return datagrams(spec, total, generator);
+    }
     let traffic = match spec.workload {
         Workload::Messages(ref messages) => {
             let keep = keeps_deliveries(scenario, spec, name);
@@ -374,6 +380,22 @@ fn apps(
             let (seed, barrier) = (seed(), barrier(scenario, spec));
             let traffic = Traffic::Requests { request, response, count, think, seed, barrier };
             Some((traffic, Side::Server))
+        }
+        Workload::Voip(_) | Workload::Ping(_) => unreachable!("checked: datagrams go over UDP"),
+        Workload::Video(ref video) => {
+            let client = Traffic::Video(video.request, Arc::new(video.spec.clone()));
+            let server = Traffic::FetchServer { request: video.request, total: u64::MAX };
+            return (App::Traffic(client), App::Traffic(server), Side::Server);
+        }
+        Workload::PageLoad(ref load) => {
+            let load = load.spec(generator("traffic"));
+            let (request, total) = (load.request, load.responses());
+            let server = Traffic::FetchServer { request, total };
+            return (
+                App::Traffic(Traffic::Load(Arc::new(load))),
+                App::Traffic(server),
+                Side::Server,
+            );
         }
         Workload::Pages(ref pages) => {
             let mut seeds = generator("traffic");
@@ -401,6 +423,72 @@ fn apps(
     }
 }
 
+/// What the two sides of a flow over UDP do.
+fn datagrams(
+    spec: &FlowSpec,
+    total: Option<u64>,
+    generator: impl Fn(&str) -> Generator,
+) -> (App, App, Side) {
+    let app = |pace, count, role: &str| {
+        let seed = generator(role).next_u64();
+        App::Messages(Arc::new(datagram_traffic(spec, pace, count, total, seed)))
+    };
+    let back = "reverse traffic";
+    let (client, server) = match &spec.workload {
+        Workload::Constant { rate, .. } => {
+            (app(Pace::Rate(*rate), None, "traffic"), App::MessageSink)
+        }
+        Workload::OnOff { rate, on, off, .. } => {
+            let pace = Pace::OnOff { rate: *rate, on: *on, off: *off };
+            (app(pace, None, "traffic"), App::MessageSink)
+        }
+        Workload::Ping(ping) => {
+            let probes = app(Pace::Every(ping.interval), ping.count, "traffic");
+            (probes, app(Pace::Echo, None, back))
+        }
+        Workload::Voip(call) => {
+            let every = Duration { mean: call.packet, law: DurationLaw::Constant };
+            let talk = app(Pace::Every(every), None, "traffic");
+            let answer = call.both_ways.then(|| app(Pace::Every(every), None, back));
+            (talk, answer.unwrap_or(App::MessageSink))
+        }
+        other => unreachable!("checked: {} is none of datagrams", other.kind()),
+    };
+    (client, server, Side::Client)
+}
+
+/// The datagrams of one side.
+fn datagram_traffic(
+    spec: &FlowSpec,
+    pace: Pace,
+    count: Option<u64>,
+    total: Option<u64>,
+    seed: u64,
+) -> MessageTraffic {
+    let call = match &spec.workload {
+        Workload::Voip(call) => Some(call),
+        _ => None,
+    };
+    let header = call.map_or(Framing::Plain.len(), |_| Head::MOST as u32);
+    MessageTraffic {
+        size: Sizes::Constant { mean: spec.datagram().into() },
+        most: spec.datagram(),
+        count,
+        total,
+        pace,
+        streams: 1,
+        unordered: true,
+        lifetime: None,
+        retransmissions: None,
+        keep: false,
+        datagrams: Some(DatagramSpec {
+            header,
+            call: call.map(|spec: &CallSpec| -> Call { spec.call() }),
+        }),
+        seed,
+    }
+}
+
 fn message_traffic(
     spec: &FlowSpec,
     messages: &MessageSpec,
@@ -425,6 +513,7 @@ fn message_traffic(
         lifetime: messages.lifetime,
         retransmissions: messages.retransmissions,
         keep,
+        datagrams: None,
         seed,
     }
 }

@@ -1,15 +1,41 @@
 //! Where a run's packets are captured: at hosts, at their interfaces, and at
 //! the far ends of links, by name.
 
+use crate::build::BuiltFlow;
 use crate::graph::Graph;
 use crate::run_error::RunError;
 use crate::transport::Transport;
 use crate::{InputError, Scenario};
 use anabranch_sim::observe::Capture;
 use anabranch_sim::{Handle, LinkId, NodeId, Simulation};
+use anabranch_wire::pcapng::Snap;
 use std::fs::File;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
+
+/// What is captured, and how much of it.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct CaptureOptions {
+    /// Names of hosts (all their interfaces), of interfaces, of links (both directions, as they come
+    /// out at the far end) and of a link's reverse direction. None: all hosts, each flow at `end`.
+    pub places: Vec<String>,
+    /// Where flows are captured when no place is named.
+    pub end: CaptureEnd,
+    /// How much of each packet is kept.
+    pub snap: Snap,
+}
+
+/// The end of each flow at which its packets are captured.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum CaptureEnd {
+    /// That which sends the data: data as they leave, ACKs as they arrive.
+    #[default]
+    Sender,
+    /// That which receives them.
+    Receiver,
+    /// Both: a packet that arrives is there twice.
+    Both,
+}
 
 /// A capture that is under way, and its file.
 pub(crate) struct Running<'a> {
@@ -17,28 +43,37 @@ pub(crate) struct Running<'a> {
     path: &'a PathBuf,
 }
 
-/// Starts a capture into the file at `path`. `places` are names of hosts (all
-/// their interfaces), of interfaces, of links (both directions) and of a link's
-/// reverse direction; none means all hosts.
+/// Starts a capture into the file at `path`.
 ///
 /// # Errors
 /// [`RunError::Input`] for a name that nothing has, [`RunError::Output`].
 pub(crate) fn start<'a>(
     path: &'a PathBuf,
-    places: &[String],
+    options: &CaptureOptions,
     scenario: &Scenario,
+    flows: &[BuiltFlow],
     links: &[(String, LinkId)],
     simulation: &mut Simulation<Transport>,
 ) -> Result<Running<'a>, RunError> {
     let graph = Graph::new(scenario);
-    let (nodes, ids) = chosen(places, scenario, &graph, links)?;
+    let (nodes, ids) = chosen(&options.places, scenario, &graph, links)?;
     let make = || {
-        let mut capture = Capture::new(BufWriter::new(File::create(path)?), scenario.book())?;
+        let file = BufWriter::new(File::create(path)?);
+        let mut capture = Capture::new(file, scenario.book(), options.snap)?;
         for node in nodes {
             capture.host(NodeId(node as u32), &graph.names()[node])?;
         }
         for (name, id) in ids {
             capture.link(*id, name)?;
+        }
+        if options.places.is_empty() {
+            for flow in flows {
+                match options.end {
+                    CaptureEnd::Sender => capture.only(flow.id, flow.sender),
+                    CaptureEnd::Receiver => capture.only(flow.id, flow.sender.peer()),
+                    CaptureEnd::Both => {}
+                }
+            }
         }
         Ok(simulation.attach(capture))
     };

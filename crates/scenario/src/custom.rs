@@ -64,6 +64,7 @@ pub(crate) fn in_protocol(protocol: &Protocol) -> bool {
         Protocol::Tcp(config) => config.has_custom(),
         Protocol::Mptcp(config) => config.has_custom(),
         Protocol::Sctp(spec) => spec.config.has_custom(),
+        Protocol::Udp(_) => false,
     }
 }
 

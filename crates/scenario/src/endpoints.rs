@@ -4,14 +4,15 @@ use crate::custom::placed;
 use crate::graph::Graph;
 use crate::mobile::{self, Change, MobileAssociation};
 use crate::multihoming::{self, Ends};
-use crate::schema::{FlowSpec, Ip, Protocol};
+use crate::schema::{FlowSpec, Ip, Protocol, Workload};
 use crate::transport::Transport;
 use anabranch_endpoint::{Generator, Seed};
 use anabranch_mptcp::Connection as Multipath;
 use anabranch_sctp::Association;
-use anabranch_sim::NodeId;
+use anabranch_sim::{FIRST_TAG, NodeId};
 use anabranch_tcp::Connection;
-use anabranch_wire::{Addr, AddressBook};
+use anabranch_udp::{Framing, Socket};
+use anabranch_wire::{Addr, AddressBook, UdpDatagram};
 use std::sync::Arc;
 
 /// What the endpoints of all flows of an entry share.
@@ -26,6 +27,8 @@ enum Options {
     /// With the values of streams, and what changes of both sides' addresses.
     Sctp(Arc<anabranch_sctp::Config>, Vec<u16>, [Vec<Change>; 2]),
     Mptcp(Arc<anabranch_mptcp::Config>),
+    /// With the payload type of RTP and the ticks of its clock in a packet, of a call.
+    Udp(anabranch_udp::Config, Option<(u8, u32)>),
 }
 
 impl EndpointFactory {
@@ -63,6 +66,13 @@ impl EndpointFactory {
                     ..config.as_ref().clone()
                 }))
             }
+            Protocol::Udp(config) => {
+                let rtp = match &flow.workload {
+                    Workload::Voip(call) => Some((call.codec.payload_type, call.ticks())),
+                    _ => None,
+                };
+                Options::Udp(config.as_ref().clone(), rtp)
+            }
         };
         EndpointFactory { ends, options }
     }
@@ -77,6 +87,7 @@ impl EndpointFactory {
         match self.options {
             Options::Tcp(..) | Options::Mptcp(_) => 6,
             Options::Sctp(..) => 132,
+            Options::Udp(..) => UdpDatagram::PROTOCOL,
         }
     }
 
@@ -109,6 +120,20 @@ impl EndpointFactory {
                 [
                     Multipath::client(at_client, here, to, of_client).into(),
                     Multipath::server(at_server, there, from, of_server).into(),
+                ]
+            }
+            Options::Udp(config, rtp) => {
+                let (here, there) = ((client[0], ports[0]), (server[0], ports[1]));
+                let of = |mut generator: Generator| {
+                    let framing = rtp.map(|(payload_type, ticks)| {
+                        let ssrc = generator.next_u64() as u32;
+                        Framing::Rtp { payload_type, ticks, ssrc }
+                    });
+                    anabranch_udp::Config { framing: framing.unwrap_or_default(), ..config.clone() }
+                };
+                [
+                    Socket::client(of(of_client), here, there, FIRST_TAG).into(),
+                    Socket::server(of(of_server), there, here, FIRST_TAG).into(),
                 ]
             }
             Options::Sctp(config, values, changes) => {

@@ -232,6 +232,7 @@ impl Hostile<'_> {
                 let generator = generator("server");
                 Box::new(SctpPort(anabranch_sctp::Listener::new(config, local, backlog, generator)))
             }
+            Protocol::Udp(_) => unreachable!("checked: no port listens for datagrams"),
         }
     }
 

@@ -17,6 +17,7 @@ mod custom;
 mod endpoints;
 pub mod error;
 mod fields;
+mod flow_events;
 mod graph;
 mod hostile;
 mod hostile_rules;
@@ -24,6 +25,7 @@ mod json_schema;
 mod library;
 #[cfg(target_os = "linux")]
 pub mod live;
+mod measured;
 mod mobile;
 mod multihoming;
 mod nearest;
@@ -48,15 +50,18 @@ mod validate;
 mod warnings;
 
 pub use anabranch_attack::{Aim, Kind, Target};
-pub use anabranch_sim::Sizes;
+pub use anabranch_sim::{Distribution, Sizes};
+pub use anabranch_wire::pcapng::Snap;
+pub use capture::{CaptureEnd, CaptureOptions};
 pub use catalogue::{Entry, KINDS, catalogue};
 pub use error::InputError;
+pub use flow_events::EventRow;
 pub use json_schema::json_schema;
 pub use library::Library;
 pub use outcome::{End, Outcome};
 pub use result::{
-    AttackRow, FlowRow, LinkRow, ListenRow, MemoryRow, MessageRow, NamedSeries, PathRow, PortRow,
-    RegulatorRow, RunInfo, RunResult,
+    AttackRow, DatagramRow, FlowRow, LinkRow, ListenRow, LoadRow, MemoryRow, MessageRow,
+    NamedSeries, PathRow, PortRow, RegulatorRow, RunInfo, RunResult, VideoRow,
 };
 pub use run::{RunOptions, run, run_batch, run_watched};
 pub use run_error::RunError;

@@ -95,6 +95,8 @@ impl Scenario {
             };
             match &mut flow.protocol {
                 Protocol::Tcp(config) => tcp(config)?,
+                // It has no algorithms.
+                Protocol::Udp(_) => {}
                 Protocol::Mptcp(config) => {
                     tcp(&mut config.subflow)?;
                     if let SchedulerKind::Custom(custom) = &mut config.scheduler {

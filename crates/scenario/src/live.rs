@@ -11,21 +11,22 @@ mod precision;
 
 use crate::InputError;
 use crate::build::{Built, BuiltFlow, build_with};
-use crate::capture;
+use crate::capture::{self, CaptureOptions};
 use crate::graph::Graph;
 use crate::record::Recorders;
 use crate::result::RunResult;
 use crate::run::{Clocks, results};
 use crate::run_error::RunError;
-use crate::schema::{FlowSpec, LinkSpec, Protocol, Scenario};
+use crate::schema::{FlowSpec, LinkSpec, Protocol, Scenario, Workload};
 use crate::transport::Transport;
 use anabranch_custom::catching;
 use anabranch_endpoint::{Demultiplex, Seed};
 use anabranch_live::{
-    End, ExternalHost, KernelSocket, Live, LiveError, Program, ProgramReport, Reactor, Ready, Role,
-    SocketSettings, Stdio, Token,
+    End, ExternalHost, KernelDatagrams, KernelSocket, Live, LiveError, Program, ProgramReport,
+    Reactor, Ready, Role, SocketSettings, Stdio, Token,
 };
-use anabranch_sim::{FlowId, Side, Simulation};
+use anabranch_sim::{FIRST_TAG, FlowId, Side, Simulation};
+use anabranch_udp::Framing;
 use anabranch_units::{Span, Time};
 use anabranch_wire::{AddressBook, FlowKey, ParseError};
 use std::collections::{BTreeMap, BTreeSet};
@@ -46,10 +47,10 @@ pub use precision::Precision;
 pub struct LiveOptions {
     /// Seed of the network's randomness; `None` takes the scenario's.
     pub seed: Option<u64>,
-    /// Write all packets that the hosts send and receive to this file.
+    /// Write packets to this file, as pcapng.
     pub pcap: Option<PathBuf>,
-    /// Write those at these hosts, interfaces and links instead.
-    pub capture: Vec<String>,
+    /// Which packets, and how much of them.
+    pub capture: CaptureOptions,
     /// Programs by external host: commands for the shell, in which `{HOST}`
     /// stands for the address of a host's first interface.
     pub programs: Vec<(String, String)>,
@@ -165,7 +166,7 @@ pub fn live(
         if made.is_none() {
             by_programs.push((id, side));
         }
-        Transport::Kernel(Box::new(made.unwrap_or_else(absent)))
+        made.unwrap_or_else(|| Transport::Kernel(Box::new(absent())))
     };
     let built = build_with(scenario, seed, Some(&mut external))?;
     if let Some(error) = failure {
@@ -173,10 +174,9 @@ pub fn live(
     }
     let Built { mut simulation, flows, links } = built;
     let recorders = Recorders::attach(scenario, &flows, &links, &mut simulation);
-    let captured = options
-        .pcap
-        .as_ref()
-        .map(|path| capture::start(path, &options.capture, scenario, &links, &mut simulation));
+    let captured = options.pcap.as_ref().map(|path| {
+        capture::start(path, &options.capture, scenario, &flows, &links, &mut simulation)
+    });
     let captured = captured.transpose()?;
 
     let (programs, services) = start_programs(scenario, options, &graph, &hosts, &reactor, &book)?;
@@ -202,7 +202,8 @@ pub fn live(
     }
     let result = results(scenario, seed, &simulation, &flows, &links, &recorders, &clocks);
     let is_kernels = |flow: &&BuiltFlow| {
-        matches!(simulation.endpoint(flow.id, flow.sender), Transport::Kernel(_))
+        let sender = simulation.endpoint(flow.id, flow.sender);
+        matches!(sender, Transport::Kernel(_) | Transport::KernelUdp(_))
     };
     let kernel_senders = flows.iter().filter(is_kernels).map(|flow| flow.name.clone()).collect();
     let port_row = |port: &anabranch_live::Port| PortRow {
@@ -271,6 +272,10 @@ fn check(scenario: &Scenario, options: &LiveOptions) -> Result<(), InputError> {
     let graph = Graph::new(scenario);
     let mut listening = BTreeSet::new();
     for (i, flow) in scenario.flows.iter().enumerate() {
+        if matches!(flow.protocol, Protocol::Udp(_)) && scenario.duration.is_none() {
+            let allowed = "a time such as \"10 s\" in a live run with a flow over UDP";
+            return Err(InputError::field("duration", "(absent)", allowed));
+        }
         let owner = graph.interface(&flow.to).map(|node| graph.owner(node));
         let by_kernel = |host: &str| {
             names.contains(&host) && !options.programs.iter().any(|(name, _)| name == host)
@@ -325,12 +330,13 @@ impl Sockets<'_> {
         flow: &FlowSpec,
         side: Side,
         key: FlowKey,
-    ) -> Result<Option<KernelSocket>, LiveError> {
+    ) -> Result<Option<Transport>, LiveError> {
         let owner = self.graph.owner(key.src.0 as usize);
         let (config, multipath) = match &flow.protocol {
             Protocol::Tcp(config) => (config.as_ref(), false),
             Protocol::Mptcp(config) => (&config.subflow, config.enabled),
             Protocol::Sctp(_) => return Ok(None),
+            Protocol::Udp(_) => return self.datagrams(id, flow, side, key),
         };
         if self.options.programs.iter().any(|(host, _)| host == owner) {
             return Ok(None);
@@ -351,6 +357,9 @@ impl Sockets<'_> {
             multipath,
             both_families: multipath && self.graph.has_both_families(key.src.0 as usize),
             book: self.addresses.clone(),
+            couplings: hosts::sends(flow, side)
+                .then(|| self.controls.couplings(config.window.name()))
+                .flatten(),
             sample_every: (!self.scenario.observe.is_empty()).then_some(SAMPLE),
         };
         let role = if side == Side::Client { Role::Client } else { Role::Server };
@@ -358,14 +367,57 @@ impl Sockets<'_> {
         let token = Token::Endpoint(id, side);
         let namespace = host.namespace();
         KernelSocket::new(namespace, self.reactor, token, role, key, local, remote, &settings)
-            .map(Some)
+            .map(|socket| Some(Transport::Kernel(Box::new(socket))))
+    }
+
+    /// The same of a flow over UDP.
+    fn datagrams(
+        &self,
+        id: FlowId,
+        flow: &FlowSpec,
+        side: Side,
+        key: FlowKey,
+    ) -> Result<Option<Transport>, LiveError> {
+        let owner = self.graph.owner(key.src.0 as usize);
+        if self.options.programs.iter().any(|(host, _)| host == owner) {
+            return Ok(None);
+        }
+        let host = self.hosts.iter().find(|host| host.name() == owner);
+        let host = host.expect("every external host has been made");
+        let [local, remote] =
+            [(key.src, key.src_port), (key.dst, key.dst_port)].map(|(addr, port)| {
+                SocketAddr::new(self.book.ip(addr).expect("every node has an address"), port)
+            });
+        let framing = match &flow.workload {
+            // The source has no number of its own here: a side of the flow is one.
+            Workload::Voip(call) => Framing::Rtp {
+                payload_type: call.codec.payload_type,
+                ticks: call.ticks(),
+                ssrc: 2 * id.0 + side as u32 + 1,
+            },
+            _ => Framing::Plain,
+        };
+        let (namespace, token) = (host.namespace(), Token::Endpoint(id, side));
+        let socket = KernelDatagrams::new(
+            namespace,
+            self.reactor,
+            token,
+            key,
+            local,
+            remote,
+            framing,
+            FIRST_TAG,
+        )?;
+        Ok(Some(Transport::KernelUdp(Box::new(socket))))
     }
 }
 
 impl Ready for Transport {
     fn ready(&mut self, now: Time) {
-        if let Transport::Kernel(socket) = self {
-            socket.ready(now);
+        match self {
+            Transport::Kernel(socket) => socket.ready(now),
+            Transport::KernelUdp(socket) => socket.ready(now),
+            _ => {}
         }
     }
 }

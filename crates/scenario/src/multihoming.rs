@@ -24,7 +24,7 @@ pub(crate) struct Ends {
 pub(crate) fn primary(graph: &Graph<'_>, flow: &FlowSpec) -> Option<[usize; 2]> {
     let from = graph.interface(&flow.from)?;
     let to = match &flow.protocol {
-        Protocol::Tcp(_) => return Some([from, graph.interface(&flow.to)?]),
+        Protocol::Tcp(_) | Protocol::Udp(_) => return Some([from, graph.interface(&flow.to)?]),
         Protocol::Sctp(sctp) => graph.interface(sctp.primary.as_ref().unwrap_or(&flow.to))?,
         Protocol::Mptcp(_) => graph.interface(&flow.to)?,
     };
@@ -79,7 +79,7 @@ pub(crate) fn interfaces(
     let known = |name: &str| graph.interface(name).expect("checked before");
     let (from, to) = (known(&flow.from), known(&flow.to));
     let sctp = match &flow.protocol {
-        Protocol::Tcp(_) => return Ok([vec![from], vec![to]]),
+        Protocol::Tcp(_) | Protocol::Udp(_) => return Ok([vec![from], vec![to]]),
         Protocol::Sctp(sctp) => sctp,
         Protocol::Mptcp(_) => {
             // All interfaces, the first path's before the others.

@@ -1,13 +1,15 @@
 //! The recorders that a scenario asks for, and their series by name.
 
 use crate::build::BuiltFlow;
+use crate::flow_events::{EventRow, Events};
 use crate::result::NamedSeries;
 use crate::schema::{Protocol, Scenario, What};
 use crate::transport::Transport;
 use anabranch_endpoint::PathId;
 use anabranch_sim::observe::{
     CellRecorder, Compression, CompressionRecorder, Lane, PacketRecorder, PathQuantity,
-    PathRecorder, Quantity, QueueRecorder, RegulatorRecorder, Series, SeriesRecorder,
+    PathRecorder, Quantity, QueueRecorder, Queueing, QueueingRecorder, RegulatorRecorder, Series,
+    SeriesRecorder,
 };
 use anabranch_sim::{Handle, LinkId, NodeId, Side, Simulation};
 use anabranch_units::{Span, Time};
@@ -24,10 +26,12 @@ pub(crate) struct Recorders {
     queues: Option<Handle<QueueRecorder>>,
     regulators: Option<Handle<RegulatorRecorder>>,
     cells: Option<Handle<CellRecorder>>,
+    events: Events,
     /// What is recorded: (flow index, quantity) in order, and the interval; of
     /// several entries that mean the same the last counts.
     of_flows: BTreeMap<(usize, What), Option<Span>>,
     of_links: BTreeMap<usize, Option<Span>>,
+    queueing: Option<Handle<QueueingRecorder>>,
     of_regulators: BTreeMap<usize, Option<Span>>,
     /// Ports of lines of ATM by name, number and direction; links by number.
     of_ports: BTreeMap<(usize, usize), (String, Option<Span>)>,
@@ -46,6 +50,7 @@ impl Recorders {
         let mut of_flows = BTreeMap::new();
         let (mut of_links, mut of_regulators) = (BTreeMap::new(), BTreeMap::new());
         let (mut of_ports, mut of_rates) = (BTreeMap::new(), BTreeMap::new());
+        let (mut queueing, mut any_queueing) = (QueueingRecorder::new(), false);
         for observe in &scenario.observe {
             if observe.what == What::Cells {
                 for (line, (name, _)) in simulation.lines().enumerate() {
@@ -59,10 +64,20 @@ impl Recorders {
                 }
                 continue;
             }
+            if observe.what == What::Events {
+                continue;
+            }
             let named = |name: &str| observe.link.as_deref().is_none_or(|link| link == name);
             let named = (0..links.len()).filter(|i| named(&links[*i].0));
             if observe.what == What::Queue {
                 of_links.extend(named.map(|i| (i, observe.interval)));
+                continue;
+            }
+            if observe.what == What::Queueing {
+                for i in named {
+                    queueing.record(links[i].1);
+                    any_queueing = true;
+                }
                 continue;
             }
             if observe.what == What::Regulator {
@@ -141,9 +156,11 @@ impl Recorders {
                 any_packets[1].then(|| simulation.attach(back)),
             ],
             compression: any_compression.then(|| simulation.attach(compression)),
+            queueing: any_queueing.then(|| simulation.attach(queueing)),
             queues: (!of_links.is_empty()).then(|| simulation.attach(queues)),
             regulators: (!of_regulators.is_empty()).then(|| simulation.attach(regulators)),
             cells: any_cells.then(|| simulation.attach(cells)),
+            events: Events::attach(scenario, flows, simulation),
             of_flows,
             of_links,
             of_regulators,
@@ -151,6 +168,25 @@ impl Recorders {
             of_rates,
             two_way,
         }
+    }
+
+    /// The events of flows, by date.
+    pub(crate) fn events(
+        &self,
+        scenario: &Scenario,
+        flows: &[BuiltFlow],
+        simulation: &Simulation<Transport>,
+    ) -> Vec<EventRow> {
+        self.events.rows(scenario, flows, simulation)
+    }
+
+    /// The distributions of a link's queue, where they are asked for.
+    pub(crate) fn queueing(
+        &self,
+        link: LinkId,
+        simulation: &Simulation<Transport>,
+    ) -> Option<Queueing> {
+        simulation.observer(self.queueing?).queueing(link, simulation.now())
     }
 
     /// What was recorded, by flow, then by link.
@@ -288,13 +324,14 @@ fn path_quantity(what: What) -> Option<PathQuantity> {
         What::PathRto => Some(PathQuantity::Rto),
         What::PathErrors => Some(PathQuantity::Errors),
         What::PathState => Some(PathQuantity::State),
+        What::PathCoupling => Some(PathQuantity::Coupling),
         _ => None,
     }
 }
 
 /// A path in the names of series: the peer's interface, or of a subflow
 /// `FROM-TO`, with its number unless it is the first between them.
-fn path_name(path: &PathId, simulation: &Simulation<Transport>) -> String {
+pub(crate) fn path_name(path: &PathId, simulation: &Simulation<Transport>) -> String {
     let name = |addr: Addr| simulation.node_name(NodeId(addr.0));
     let to = name(path.remote);
     match (path.local, path.subflow) {
@@ -401,7 +438,7 @@ fn packet_series(
             lanes[..i].iter().filter(|lane| (lane.key.src, lane.key.dst) == (local, remote));
         let path = |local| PathId { local, remote, subflow: before.count() as u8 };
         let name = match protocol {
-            Protocol::Tcp(_) => name.to_owned(),
+            Protocol::Tcp(_) | Protocol::Udp(_) => name.to_owned(),
             Protocol::Sctp(_) => format!("{name}.{}", path_name(&path(None), simulation)),
             Protocol::Mptcp(_) => format!("{name}.{}", path_name(&path(Some(local)), simulation)),
         };

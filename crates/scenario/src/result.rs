@@ -1,16 +1,24 @@
 //! What a run gives: a row for each flow and link, and the series that were
 //! asked for.
 
+use crate::flow_events::EventRow;
 use crate::outcome::{End, Outcome};
 use crate::warnings::Warning;
+use anabranch_media::video::VideoSummary;
 use anabranch_network::abr::PortCounters;
-use anabranch_sim::{AttackResult, LinkCounters, MemoryResult, ReceptionResult, RegulatorCounters};
+use anabranch_sim::observe::Queueing;
+use anabranch_sim::{
+    AttackResult, DatagramSummary, LinkCounters, LoadSummary, MemoryResult, ReceptionResult,
+    RegulatorCounters,
+};
 
 /// The result of a run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RunResult {
     /// The flows in the order of the scenario.
     pub flows: Vec<FlowRow>,
+    /// What happened to the flows whose events the scenario asks for, by date.
+    pub events: Vec<EventRow>,
     /// The series that the scenario asks for, by name.
     pub series: Vec<NamedSeries>,
     /// The directions of the links in the order of the scenario.
@@ -23,6 +31,12 @@ pub struct RunResult {
     pub paths: Vec<PathRow>,
     /// The messages of flows that have some.
     pub messages: Vec<MessageRow>,
+    /// The datagrams of flows over UDP, of each direction.
+    pub datagrams: Vec<DatagramRow>,
+    /// The videos that flows watch.
+    pub videos: Vec<VideoRow>,
+    /// The loads of pages whose objects depend on each other.
+    pub loads: Vec<LoadRow>,
     /// The ports that listen to strangers.
     pub listeners: Vec<ListenRow>,
     /// The attacks from outside.
@@ -128,6 +142,39 @@ pub struct MessageRow {
     pub longest_wait_s: Option<f64>,
 }
 
+/// The datagrams of a direction of a flow over UDP. Echoes and calls are parts of it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct DatagramRow {
+    /// The flow; `FLOW.reverse` for the datagrams of its other host.
+    pub flow: String,
+    /// Name of the codec, of a call.
+    pub codec: Option<&'static str>,
+    /// They are echoes.
+    pub is_echo: bool,
+    /// What became of them.
+    pub summary: DatagramSummary,
+}
+
+/// A video.
+#[derive(Clone, PartialEq, Debug)]
+pub struct VideoRow {
+    /// The flow.
+    pub flow: String,
+    /// The rule that selects rates.
+    pub selection: &'static str,
+    /// How it went.
+    pub summary: VideoSummary,
+}
+
+/// Loads of a page.
+#[derive(Clone, PartialEq, Debug)]
+pub struct LoadRow {
+    /// The flow.
+    pub flow: String,
+    /// How they went.
+    pub summary: LoadSummary,
+}
+
 /// A path of a flow, as the sender of its data saw it at the end.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PathRow {
@@ -176,6 +223,11 @@ pub struct LinkRow {
     pub name: String,
     /// What it counted.
     pub counters: LinkCounters,
+    /// Octets that it delivered, over those that its rate could have carried in the run; `None` where
+    /// its rate changes.
+    pub utilisation: Option<f64>,
+    /// Distributions of its queue, where the scenario asks for them.
+    pub queueing: Option<Queueing>,
 }
 
 /// A regulator and its counters.

@@ -2,7 +2,8 @@
 
 use crate::Scenario;
 use crate::build::{Built, BuiltFlow, build};
-use crate::capture;
+use crate::capture::{self, CaptureOptions};
+use crate::measured;
 use crate::outcome::{self, Outcome};
 use crate::record::Recorders;
 use crate::result::{
@@ -10,6 +11,7 @@ use crate::result::{
     RunInfo, RunResult,
 };
 use crate::run_error::RunError;
+use crate::schema::{Direction, Protocol};
 use crate::slices::{self, Until, Watch};
 use crate::transport::Transport;
 use anabranch_custom::catching;
@@ -27,12 +29,10 @@ pub struct RunOptions {
     pub seed: Option<u64>,
     /// Which replication: another one has other random draws.
     pub replication: u64,
-    /// Write all packets that the hosts send and receive to this file, as
-    /// pcapng.
+    /// Write packets to this file, as pcapng.
     pub pcap: Option<PathBuf>,
-    /// Write those at these hosts, interfaces and links instead; a link's are
-    /// those that come out at its far end.
-    pub capture: Vec<String>,
+    /// Which packets, and how much of them.
+    pub capture: CaptureOptions,
     /// Compute a hash over all packet events.
     pub trace_hash: bool,
     /// Check conservation on every link at every event; slow.
@@ -87,10 +87,9 @@ fn run_slices(
     if options.check {
         simulation.attach(ConservationChecker::new());
     }
-    let captured = options
-        .pcap
-        .as_ref()
-        .map(|path| capture::start(path, &options.capture, scenario, &links, &mut simulation));
+    let captured = options.pcap.as_ref().map(|path| {
+        capture::start(path, &options.capture, scenario, &flows, &links, &mut simulation)
+    });
     let captured = captured.transpose()?;
 
     let mut drive = |until| match slices::run(&mut simulation, until, watch) {
@@ -134,9 +133,15 @@ pub(crate) fn results(
         let outcome = outcome::of(simulation, flow);
         flow_row(flow, protocol, &result, fallback(simulation, flow), outcome, end)
     };
-    let link_row = |(name, id): &(String, _)| LinkRow {
-        name: name.clone(),
-        counters: simulation.link_counters(*id),
+    let ways = scenario.links.iter().flat_map(|link| [&link.forward, &link.reverse]);
+    let link_row = |((name, id), way): (&(String, LinkId), &Direction)| {
+        let counters = simulation.link_counters(*id);
+        LinkRow {
+            name: name.clone(),
+            utilisation: measured::utilisation(way, counters.bytes_delivered, end),
+            queueing: recorders.queueing(*id, simulation),
+            counters,
+        }
     };
     let regulator_row = |(name, id): &(String, _)| {
         let counters = simulation.regulator_counters(*id)?;
@@ -145,8 +150,9 @@ pub(crate) fn results(
     let (wall_s, cpu_s) = clocks.read();
     RunResult {
         flows: flows.iter().map(flow_row).collect(),
+        events: recorders.events(scenario, flows, simulation),
         series: recorders.series(scenario, flows, links, simulation),
-        links: links.iter().map(link_row).collect(),
+        links: links.iter().zip(ways).map(link_row).collect(),
         regulators: links.iter().filter_map(regulator_row).collect(),
         lines: simulation
             .lines()
@@ -155,7 +161,14 @@ pub(crate) fn results(
             })
             .map(|(name, counters)| PortRow { name, counters })
             .collect(),
-        messages: flows.iter().flat_map(|flow| message_rows(flow, simulation)).collect(),
+        messages: flows
+            .iter()
+            .filter(|flow| !matches!(scenario.flows[flow.entry].protocol, Protocol::Udp(_)))
+            .flat_map(|flow| message_rows(flow, simulation))
+            .collect(),
+        datagrams: measured::datagrams(scenario, flows, simulation),
+        videos: measured::videos(scenario, flows, simulation),
+        loads: measured::loads(flows, simulation),
         paths: flows.iter().flat_map(|flow| path_rows(flow, simulation, end)).collect(),
         listeners: simulation
             .receptions()

@@ -9,6 +9,7 @@ use anabranch_endpoint::{
 use anabranch_mptcp::{Connection as Multipath, Phase};
 use anabranch_sctp::Association;
 use anabranch_tcp::{Connection, State};
+use anabranch_udp::Socket;
 use anabranch_units::Time;
 use anabranch_wire::{FlowKey, Packet};
 
@@ -27,11 +28,16 @@ pub enum Transport {
     Mobile(Box<MobileAssociation>),
     /// RFC 8684.
     Mptcp(Box<Multipath>),
+    /// RFC 768.
+    Udp(Box<Socket>),
     /// Any of them, of a peer that does not tell the truth.
     Misbehaving(Box<Misbehaving<Transport>>),
     /// A socket of a kernel, in live runs.
     #[cfg(target_os = "linux")]
     Kernel(Box<anabranch_live::KernelSocket>),
+    /// A UDP socket of a kernel.
+    #[cfg(target_os = "linux")]
+    KernelUdp(Box<anabranch_live::KernelDatagrams>),
 }
 
 /// The same expression for whichever transport it is.
@@ -42,9 +48,12 @@ macro_rules! each {
             Transport::Sctp($endpoint) => $value,
             Transport::Mobile($endpoint) => $value,
             Transport::Mptcp($endpoint) => $value,
+            Transport::Udp($endpoint) => $value,
             Transport::Misbehaving($endpoint) => $value,
             #[cfg(target_os = "linux")]
             Transport::Kernel($endpoint) => $value,
+            #[cfg(target_os = "linux")]
+            Transport::KernelUdp($endpoint) => $value,
         }
     };
 }
@@ -73,6 +82,12 @@ impl From<Multipath> for Transport {
     }
 }
 
+impl From<Socket> for Transport {
+    fn from(socket: Socket) -> Transport {
+        Transport::Udp(Box::new(socket))
+    }
+}
+
 impl From<Misbehaving<Transport>> for Transport {
     fn from(misbehaving: Misbehaving<Transport>) -> Transport {
         Transport::Misbehaving(Box::new(misbehaving))
@@ -87,7 +102,8 @@ impl Transport {
             Transport::Tcp(tcp) => tcp.state() == State::TimeWait,
             Transport::Mptcp(mptcp) => mptcp.is_in_time_wait(),
             Transport::Misbehaving(misbehaving) => misbehaving.inner().is_in_time_wait(),
-            Transport::Sctp(_) | Transport::Mobile(_) | Transport::Kernel(_) => false,
+            Transport::Sctp(_) | Transport::Mobile(_) | Transport::Udp(_) => false,
+            Transport::Kernel(_) | Transport::KernelUdp(_) => false,
         }
     }
 

@@ -8,7 +8,8 @@ use crate::hostile_rules::check as check_hostile;
 use crate::multihoming;
 use crate::quantity::{LONGEST_S, Quantity};
 use crate::schema::{
-    ChannelKind, ChannelSpec, Direction, Effect, Impairment, Ip, LinkSpec, Protocol, Scenario, What,
+    ChannelKind, ChannelSpec, Direction, Effect, Impairment, Ip, LinkSpec, Protocol, Scenario,
+    What, Workload,
 };
 use anabranch_network::ImpairmentKind;
 use anabranch_units::Span;
@@ -141,8 +142,20 @@ fn check_flows(s: &Scenario, graph: &Graph<'_>) -> Result<(), InputError> {
             names.add(&name, field("name"))?;
         }
         if !flow.has_end() && s.duration.is_none() && flow.duration.is_none() {
-            let allowed = "a size such as \"4 MB\", unless the flow or the scenario has a duration";
-            return Err(InputError::field(field("size"), "(absent)", allowed));
+            let endless = matches!(flow.protocol, Protocol::Udp(_))
+                || matches!(flow.workload, Workload::Video(_));
+            let (name, allowed) = match endless {
+                false => (
+                    "size",
+                    "a size such as \"4 MB\", unless the flow or the scenario has a duration",
+                ),
+                true => (
+                    "duration",
+                    "a time such as \"10 s\", unless the scenario has one: this traffic does not end \
+                     by itself",
+                ),
+            };
+            return Err(InputError::field(field(name), "(absent)", allowed));
         }
     }
     Ok(())

@@ -119,6 +119,8 @@ fn min_rto(flow: &FlowSpec) -> Span {
         Protocol::Tcp(config) => config.rto.min,
         Protocol::Sctp(spec) => spec.config.rto.min,
         Protocol::Mptcp(config) => config.subflow.rto.min,
+        // It sends nothing again.
+        Protocol::Udp(_) => Span::MAX,
     }
 }
 

@@ -6,6 +6,7 @@
 //! | concurrent multipath transfer | [`concurrent`] |
 //! | when data asks for a SACK at once | [`immediate`] |
 //! | heartbeats | [`heartbeat`] |
+//! | path MTUs | [`mtu`] |
 //! | what ns-2's module does | [`ns2`] |
 //! | authenticated chunks | [`authentication`] |
 //! | UDP encapsulation | [`encapsulation`] |
@@ -18,6 +19,7 @@ mod concurrent;
 mod encapsulation;
 mod heartbeat;
 mod immediate;
+mod mtu;
 mod ns2;
 mod presets;
 mod undo;
@@ -32,6 +34,8 @@ pub use concurrent::Concurrent;
 pub use encapsulation::Encapsulation;
 pub use heartbeat::{Jitter, Probe, Probing};
 pub use immediate::ImmediateSacks;
+pub use mtu::MtuProbing;
+pub(crate) use mtu::Sizes;
 pub use ns2::Ns2Rules;
 pub use presets::PRESETS;
 pub use undo::UndoOptions;
@@ -48,8 +52,20 @@ use std::sync::Arc;
 /// Settings of one side of an association. Sizes are in octets.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Config {
-    /// The largest IP packet on any path has this many octets (PMTU, RFC 9260 §7.3): 512 to 65535.
+    /// The largest IP packet on any path has this many octets (the MTU of the interface, RFC 9260
+    /// §7.3): 512 to 65535.
     pub mtu: u32,
+    /// Path MTUs are found out by probing in these cases (DPLPMTUD, RFC 8899).
+    pub mtu_probing: MtuProbing,
+    /// Probing begins with packets of this many octets of SCTP, their header of UDP counted, that of IP
+    /// not (BASE_PLPMTU, RFC 8899 §5.1.2: 1200): 472 to 65495; no less than 1240 counts over IPv6.
+    pub mtu_probe_base: u32,
+    /// A probe without an answer is lost after this time (PROBE_TIMER, RFC 8899 §5.1.1): at least 1 s;
+    /// `None` is the path's RTO, at least 1 s.
+    pub mtu_probe_timer: Option<Span>,
+    /// This long after a search has ended below `mtu` the next begins (PMTU_RAISE_TIMER, RFC 8899
+    /// §5.1.1: 600 s): at least 1 s.
+    pub mtu_raise_timer: Span,
     /// The IP header takes this many octets of the MTU: 20 with IPv4, 40 with IPv6.
     pub ip_header: u32,
     /// A message of the byte-stream interface has at most this many octets, from 1 to what fits a
@@ -265,6 +281,14 @@ impl Config {
         (mtu - self.ip_header - udp - anabranch_wire::SctpPacket::HEADER) & !3
     }
 
+    /// What windows are counted in on a path with this MTU, in octets.
+    pub(crate) fn window_unit_of(&self, mtu: u32) -> u32 {
+        match self.window_unit {
+            WindowUnit::Chunk => self.max_chunk_of(mtu),
+            WindowUnit::Mtu => mtu,
+        }
+    }
+
     /// Room that the timestamp takes in each packet.
     pub(crate) fn timestamp_room(&self) -> u32 {
         if self.timestamps { crate::timestamp::CHUNK } else { 0 }
@@ -272,7 +296,12 @@ impl Config {
 
     /// The window of a new path, in octets.
     pub fn initial_window(&self) -> u64 {
-        let (mtu, chunk) = (self.mtu as u64, self.max_chunk() as u64);
+        self.initial_window_of(self.first_mtu())
+    }
+
+    /// The same with this path MTU.
+    pub(crate) fn initial_window_of(&self, mtu: u32) -> u64 {
+        let (mtu, chunk) = (mtu as u64, self.max_chunk_of(mtu) as u64);
         match self.initial_window {
             InitialWindow::Rfc2960 => 2 * mtu,
             InitialWindow::Rfc4960 => (4 * mtu).min((2 * mtu).max(4380)),

@@ -34,7 +34,8 @@ mod way;
 pub use association::{Association, Notification, Reconfiguration, SendError};
 pub use config::{
     Authentication, Concurrent, Config, ConfigError, Encapsulation, ImmediateSacks, InitialWindow,
-    Jitter, Ns2Rules, PRESETS, PartialAcked, Probe, Probing, UndoOptions, Window, WindowUnit,
+    Jitter, MtuProbing, Ns2Rules, PRESETS, PartialAcked, Probe, Probing, UndoOptions, Window,
+    WindowUnit,
 };
 pub use control::addresses::AddressError;
 pub use control::reconfig::ReconfigError;

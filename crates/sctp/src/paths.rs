@@ -5,6 +5,7 @@
 //! |---|---|
 //! | [`Path`] | one destination: window, RTT, T3-rtx, heartbeats, errors |
 //! | [`Room`] | what fits a packet |
+//! | [`MtuSearch`](mtu_search::MtuSearch) | the search for the path MTU of one destination |
 //! | [`Standby`] | who stands in for the primary |
 //!
 //! Which path takes new data or what is sent again is in [`choice`], all of them at once in [`turns`],
@@ -15,6 +16,7 @@ mod choice;
 pub(crate) mod episode;
 mod heartbeat;
 pub(crate) mod knowledge;
+pub(crate) mod mtu_search;
 pub(crate) mod path;
 pub(crate) mod probes;
 pub(crate) mod room;
@@ -33,7 +35,7 @@ use anabranch_congestion::Sibling;
 use anabranch_units::Time;
 use anabranch_wire::Addr;
 use path::{Path, PathState};
-use room::Room;
+use room::{Overhead, Room};
 use std::ops::{Deref, DerefMut};
 
 /// `Paths` are the paths of an association. Path `i` goes to the `i`-th address of the peer.
@@ -59,8 +61,11 @@ pub(crate) struct Paths {
     turn: usize,
     /// `burst_limited` has a bit for each path to which Max.Burst was applied since the last event.
     burst_limited: u32,
-    /// `room` is what fits a packet on any of them.
+    /// `room` is what fits a packet on any of them: that of the path with the smallest MTU, whose
+    /// `chunk` is the AMDCS (RFC 9260 §7.3).
     pub room: Room,
+    /// `overhead` is what takes room beside user data.
+    overhead: Overhead,
     /// A coupled window algorithm is told this; it is made anew each time.
     siblings: Vec<Sibling>,
 }
@@ -113,7 +118,8 @@ impl Paths {
             next_confirmation: Time::ZERO,
             turn: 0,
             burst_limited: 0,
-            room: Room::new(config),
+            room: Room::new(config, config.first_mtu(), Overhead::PLAIN),
+            overhead: Overhead::PLAIN,
             siblings: Vec::new(),
         };
         paths.set(config, remote, remote[0], &remote[..1]);
@@ -134,11 +140,39 @@ impl Paths {
                 true => PathState::Unconfirmed,
                 false => PathState::Active,
             };
-            Path::new(config, local, *remote, state)
+            let mut path = Path::new(config, local, *remote, state);
+            // What is known of the way to an address stays.
+            if let Some(known) = self.list.iter().find(|path| path.remote == *remote)
+                && known.room.mtu != path.room.mtu
+            {
+                path.set_mtu(known.room.mtu, self.overhead, config);
+            }
+            path
         };
         self.list = list.iter().enumerate().map(path).collect();
         self.primary = list.iter().position(|addr| *addr == primary).unwrap_or(0);
         self.standby.forget();
+        self.measure(config, self.overhead);
+    }
+
+    /// What takes room beside user data is known: so is what fits a packet on each path, and on any.
+    pub fn measure(&mut self, config: &Config, overhead: Overhead) {
+        self.overhead = overhead;
+        for path in &mut self.list {
+            path.room = Room::new(config, path.room.mtu, overhead);
+        }
+        self.find_room();
+    }
+
+    /// The path MTU of the path at `index` is `mtu` octets (RFC 9260 §7.3).
+    pub fn set_mtu(&mut self, index: usize, mtu: u32, config: &Config) {
+        self.list[index].set_mtu(mtu, self.overhead, config);
+        self.find_room();
+    }
+
+    fn find_room(&mut self) {
+        let rooms = self.list.iter().map(|path| path.room);
+        self.room = rooms.min_by_key(|room| room.mtu).unwrap_or(self.room);
     }
 
     /// Packets to the first address of each pair leave from the second.
@@ -180,6 +214,7 @@ impl Paths {
         let index = self.list.len();
         let local = self.source_for(remote, index, is_known);
         self.list.push(Path::new(config, local, remote, PathState::Unconfirmed));
+        self.measure(config, self.overhead);
         index
     }
 
@@ -228,6 +263,7 @@ impl Paths {
     /// An address of the peer is gone.
     pub fn remove(&mut self, removal: Removal) {
         self.list.remove(removal.index);
+        self.find_room();
         self.primary = removal.moved(self.primary);
         self.standby.forget();
     }
@@ -280,20 +316,13 @@ impl Paths {
 
     #[inline(never)]
     fn tell_coupled(&mut self, index: usize) {
-        let chunk = self.room.chunk as u64;
         self.siblings.clear();
         let carries = |(i, path): &(usize, &Path)| *i != index && path.state == PathState::Active;
         let others = self.list.iter().enumerate().filter(carries);
-        self.siblings.extend(others.map(|(_, path)| path.window.sibling(&path.view(chunk))));
+        self.siblings.extend(others.map(|(_, path)| path.window.sibling(&path.view())));
         if let Some(driven) = self.list[index].window.driven() {
             driven.on_siblings(&self.siblings);
         }
-    }
-
-    /// Packets are smaller now: so is the unit by which windows grow.
-    pub fn limit_unit(&mut self) {
-        let unit = self.room.chunk as u64;
-        self.list.iter_mut().for_each(|path| path.window.limit_unit(unit));
     }
 
     /// The threshold before the first loss, where the settings leave it to the peer's receive window
@@ -326,6 +355,7 @@ impl Paths {
         for path in &mut self.list {
             path.heartbeat.stop();
             path.probes.give_up();
+            path.end_search();
         }
     }
 
@@ -334,6 +364,7 @@ impl Paths {
         for path in &mut self.list {
             path.t3.stop();
             path.heartbeat.stop();
+            path.end_search();
         }
     }
 }

@@ -78,7 +78,8 @@ pub(crate) struct Sender {
     /// `nagle_passed` says that new data has left since the last event, when nothing was outstanding:
     /// Nagle's rule does not hold up the rest.
     nagle_passed: bool,
-    /// `probing` is the offset of the chunk that probed the peer's closed window last.
+    /// `probing` is the offset of the chunk that probed the peer's closed window last, for the first
+    /// time or again.
     probing: Option<u64>,
     /// `duplicated_by_network` says that a chunk that was sent once came twice: reports of duplicates
     /// tell nothing of needless retransmissions any more (RFC 3708 §3 A.4).
@@ -140,9 +141,21 @@ impl Sender {
         !self.outgoing.is_empty() && (self.flight.lost == 0 || !self.repair.awaits_sack() && !one())
     }
 
-    /// The peer's window does not even take the first chunk that is outstanding: sending that again
-    /// probes the window (RFC 9260 §6.1 A).
-    pub fn is_probing(&self) -> bool {
+    /// The first chunk that is outstanding left on `path`, for the first time or again, to probe the
+    /// peer's window, which does not take it yet. That it is not acknowledged is no failure while
+    /// SACKs come, says nothing about cwnd, and it is no use of the path (RFC 9260 §6.1 A).
+    ///
+    /// A chunk that left when the window took it is no probe: its loss is one.
+    #[inline]
+    pub fn is_probing(&self, path: usize) -> bool {
+        self.probing == Some(self.flight.una)
+            && self.is_first_beyond_window()
+            && self.flight.chunks[0].path as usize == path
+    }
+
+    /// The peer's window does not take the first chunk that is outstanding.
+    #[inline]
+    pub(super) fn is_first_beyond_window(&self) -> bool {
         self.flight.chunks.front().is_some_and(|first| first.len() > self.window.rwnd())
     }
 
@@ -175,6 +188,18 @@ impl Sender {
     pub fn agree(&mut self, interleaving: bool, payload: u32) {
         self.begin_telling();
         self.outgoing.set_interleaving(interleaving, self.window.rwnd(), payload);
+    }
+
+    /// This side may send on `streams` streams. Gives how many messages wait for others: they are not
+    /// sent (RFC 9260 §5.1.1).
+    pub fn limit_streams(&mut self, streams: u16, config: &Config) -> u32 {
+        self.streams = streams;
+        let refused = self.outgoing.drain_from(streams);
+        let count = refused.len() as u32;
+        if config.keep_undelivered {
+            refused.into_iter().for_each(|message| self.keep(message, false));
+        }
+        count
     }
 
     /// The next TSN is `next`, and stream sequence numbers start anew (RFC 6525 §5.2.4).
@@ -210,7 +235,6 @@ impl Sender {
         tsn: Serial32,
         paths: &mut [Path],
         data_path: usize,
-        chunk: u32,
     ) -> bool {
         let una = self.flight.una;
         let Some(offset) = tsn.expand(self.origin, una) else { return false };
@@ -223,8 +247,9 @@ impl Sender {
         path.marked = true;
         if offset >= path.reduced && path.recovery.is_none_or(|exit| offset >= exit) {
             path.reduced = next;
-            let view = path.view(chunk as u64);
+            let view = path.view();
             path.window.on_congestion(now, Cause::EcnMark, &view);
+            path.ecn_reductions += 1;
         }
         true
     }

@@ -48,6 +48,8 @@ impl App {
             App::Bulk { bytes } | App::BulkAndSink { bytes } => bytes.unwrap_or(u64::MAX),
             App::Sink | App::MessageSink => 0,
             App::Traffic(traffic) => traffic.total(),
+            // How many of the datagrams arrive is not known.
+            App::Messages(messages) if messages.datagrams.is_some() => u64::MAX,
             App::Messages(messages) => Channel::new(messages.clone()).total(),
         }
     }
@@ -127,6 +129,7 @@ impl AppState {
         if let Some(source) = self.source(context) {
             source.start(now);
         }
+        self.pass_orders(context);
         if let Some(channel) = self.sender(context) {
             channel.start(now);
         }
@@ -166,10 +169,16 @@ impl AppState {
     ) {
         if let Some(source) = self.source(context) {
             source.handle_timeout(now);
+            self.pass_orders(context);
         } else if let Some(channel) = self.sender(context) {
             channel.handle_timeout(now);
         }
         self.write(now, endpoint, context);
+    }
+
+    /// The number of its source, where traffic says how much may be written.
+    pub(crate) fn source_number(&self) -> Option<usize> {
+        self.task.source()
     }
 
     /// Of an application that makes requests: when it made each, and when the
@@ -190,7 +199,8 @@ impl AppState {
             return;
         }
         if let Some(channel) = self.sender(context) {
-            if !channel.has_end() {
+            // Probes that are under way are still echoed.
+            if (!channel.has_end() || channel.has_datagrams()) && !channel.is_echo() {
                 channel.stop();
                 self.close(endpoint);
             }
@@ -403,11 +413,20 @@ impl AppState {
         let received = self.received;
         let Some(source) = self.source(context) else { return };
         let (more, answered) = (source.on_received(now, received) > 0, source.take_answered());
+        self.pass_orders(context);
         if more {
             self.write(now, endpoint, context);
         }
         if answered {
             self.pass_barrier(now, context, false);
+        }
+    }
+
+    /// What the client has asked for is told to the server, who answers when the octets of the
+    /// request have come.
+    fn pass_orders(&mut self, context: &mut AppContext) {
+        if let Some(number) = self.task.source() {
+            context.pass_orders(number);
         }
     }
 
@@ -426,10 +445,16 @@ impl AppState {
             let channel = &mut context.channels[number];
             let Some(messages) = endpoint.messages() else { return };
             while let Some(message) = messages.receive_message() {
-                let wrong = channel.on_delivered(now, &message);
-                self.wrong = self.wrong.saturating_add(wrong.min(u16::MAX as usize) as u16);
+                let read = channel.on_delivered(now, &message);
+                self.wrong = self.wrong.saturating_add(read.wrong.min(u16::MAX as usize) as u16);
                 self.received += message.payload.len() as u64;
+                context.read.extend(read.made.map(|made| (made, message.payload.len())));
             }
+            if let Some(own) = self.task.own_channel() {
+                let channel = &mut context.channels[own];
+                context.read.iter().for_each(|(made, len)| channel.echo(now, *made, *len));
+            }
+            context.read.clear();
         } else if self.is(OCTETS) {
             let buf = &mut context.buf;
             loop {

@@ -19,6 +19,8 @@ pub(crate) struct AppContext {
     pub piece: u64,
     /// The application that wrote last has more, which it did not try to write.
     pub has_more: bool,
+    /// Messages that are being read: when each was made, and its length.
+    pub read: Vec<(Time, u32)>,
 }
 
 impl AppContext {
@@ -31,6 +33,16 @@ impl AppContext {
             woken: Vec::new(),
             piece: u64::MAX,
             has_more: false,
+            read: Vec::new(),
+        }
+    }
+
+    /// What the source of a client has asked for becomes known to the one of its server.
+    #[inline]
+    pub(crate) fn pass_orders(&mut self, client: usize) {
+        if let Some(server) = self.sources[client].server() {
+            let orders = self.sources[client].take_orders();
+            self.sources[server as usize].order(orders);
         }
     }
 

@@ -418,6 +418,11 @@ impl<E: FlowEndpoint> SimulationBuilder<E> {
                 &mut self.context,
             ),
         });
+        let [client, server] = [id.endpoint(Side::Client), id.endpoint(Side::Server)]
+            .map(|number| self.endpoints[number as usize].app.source_number());
+        if let (Some(client), Some(server)) = (client, server) {
+            self.context.sources[client].set_server(server as u32);
+        }
         if spec.start == Time::NEVER {
             let flow = self.flow_names[name as usize].clone();
             self.fail(BuildError::NeverStarts { flow });

@@ -4,8 +4,9 @@
 //! A message carries its number as its tag, so that the reader knows which one
 //! it has, whatever was given up or overtaken before.
 
+use crate::datagrams::{DatagramSpec, DatagramSummary, Datagrams};
 use crate::sizes::Sizes;
-use crate::traffic::Duration;
+use crate::traffic::{Bursts, Duration};
 use anabranch_endpoint::Generator;
 use anabranch_endpoint::message::{Incoming, Outgoing, Patience};
 use anabranch_units::{Bytes, Rate, Span, Time};
@@ -37,6 +38,8 @@ pub struct MessageTraffic {
     pub retransmissions: Option<u16>,
     /// Each delivery is kept, not only their sums.
     pub keep: bool,
+    /// They are datagrams, which may be lost, and are measured as such.
+    pub datagrams: Option<DatagramSpec>,
     /// Seed of sizes and times.
     pub seed: u64,
 }
@@ -53,6 +56,17 @@ pub enum Pace {
     Every(Duration),
     /// So long after the start, ascending; there are no more than these.
     At(Arc<[Span]>),
+    /// At a constant rate of octets during on times, none during off times; begins on.
+    OnOff {
+        /// The rate while on.
+        rate: Rate,
+        /// How long it is on.
+        on: Duration,
+        /// How long it is off.
+        off: Duration,
+    },
+    /// One for each message of the peer, as long, as soon as that was read.
+    Echo,
 }
 
 /// What became of the messages of a flow.
@@ -94,6 +108,26 @@ pub struct Delivery {
 struct Waiting {
     made: Time,
     len: u32,
+    /// Of an echo: when its request was made.
+    asked: Time,
+}
+
+/// A message that the endpoint took and that is not read yet.
+#[derive(Clone, Copy, Debug)]
+struct Pending {
+    /// When it was made; [`Time::NEVER`] once it was read.
+    made: Time,
+    /// As of [`Waiting`].
+    asked: Time,
+}
+
+/// What the reader makes of a message.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Read {
+    /// Octets that are other than those sent.
+    pub wrong: usize,
+    /// When it was made, if somebody sent it and it was not read before.
+    pub made: Option<Time>,
 }
 
 /// Messages of one direction at work: their sender and their reader share it.
@@ -110,13 +144,14 @@ pub(crate) struct Channel {
     waiting: VecDeque<Waiting>,
     /// Messages that the endpoint took.
     taken: u64,
-    /// When each was made that was taken and is not read yet, from the number
-    /// `first` on; [`Time::NEVER`] for those read out of turn.
-    pending: VecDeque<Time>,
+    /// Those that were taken and are not read yet, from the number `first` on.
+    pending: VecDeque<Pending>,
     first: u64,
     stopped: bool,
     totals: MessageTotals,
     deliveries: Vec<Delivery>,
+    datagrams: Option<Box<Datagrams>>,
+    bursts: Bursts,
 }
 
 impl Channel {
@@ -135,6 +170,8 @@ impl Channel {
             stopped: false,
             totals: MessageTotals::default(),
             deliveries: Vec::new(),
+            datagrams: traffic.datagrams.as_ref().map(|spec| Box::new(Datagrams::new(spec))),
+            bursts: Bursts::default(),
             traffic,
         }
     }
@@ -164,9 +201,25 @@ impl Channel {
         self.due
     }
 
-    /// No message is given up.
+    /// No message is given up or lost.
     pub(crate) fn is_reliable(&self) -> bool {
-        self.traffic.lifetime.is_none() && self.traffic.retransmissions.is_none()
+        let t = &self.traffic;
+        t.lifetime.is_none() && t.retransmissions.is_none() && t.datagrams.is_none()
+    }
+
+    /// They are echoes.
+    pub(crate) fn is_echo(&self) -> bool {
+        self.traffic.pace == Pace::Echo
+    }
+
+    /// They are datagrams.
+    pub(crate) fn has_datagrams(&self) -> bool {
+        self.datagrams.is_some()
+    }
+
+    /// Measures of the datagrams, of which the host has sent so many and the network holds some.
+    pub(crate) fn datagrams(&self, sent: u64, under_way: u64) -> Option<DatagramSummary> {
+        Some(self.datagrams.as_ref()?.summary(sent, under_way))
     }
 
     /// It is known how much is made in all.
@@ -199,9 +252,13 @@ impl Channel {
         }
         self.start = now;
         self.due = match &self.traffic.pace {
-            Pace::Saturated => Time::NEVER,
+            Pace::Saturated | Pace::Echo => Time::NEVER,
             Pace::At(dates) => {
                 dates.first().map_or(Time::NEVER, |after| now.saturating_add(*after))
+            }
+            Pace::OnOff { on, .. } => {
+                self.bursts.begin(now, *on, &mut self.times);
+                now
             }
             Pace::Rate(_) | Pace::Every(_) => now,
         };
@@ -221,7 +278,11 @@ impl Channel {
             let at = self.due;
             let len = self.make(at);
             self.due = match &self.traffic.pace {
-                Pace::Saturated => Time::NEVER,
+                Pace::Saturated | Pace::Echo => Time::NEVER,
+                Pace::OnOff { rate, on, off } => {
+                    let next = at.saturating_add(rate.time_for(Bytes(len.into())));
+                    self.bursts.next(next, *on, *off, &mut self.times)
+                }
                 Pace::Rate(rate) => at.saturating_add(rate.time_for(Bytes(len.into()))),
                 Pace::Every(time) => at.saturating_add(time.draw(&mut self.times)),
                 Pace::At(dates) => {
@@ -242,8 +303,17 @@ impl Channel {
         self.sizes = sizes;
         self.totals.made += 1;
         self.octets += len as u64;
-        self.waiting.push_back(Waiting { made: now, len });
+        self.waiting.push_back(Waiting { made: now, len, asked: Time::NEVER });
         len
+    }
+
+    /// A message of the peer was read, which was made at `asked`: an echo of it is made.
+    pub(crate) fn echo(&mut self, now: Time, asked: Time, len: u32) {
+        if self.is_echo() && !self.is_complete() {
+            self.totals.made += 1;
+            self.octets += u64::from(len);
+            self.waiting.push_back(Waiting { made: now, len, asked });
+        }
     }
 
     /// The message that the endpoint should take next.
@@ -255,7 +325,7 @@ impl Channel {
         if self.traffic.pace == Pace::Saturated {
             waiting.made = now;
         }
-        let Waiting { made, len } = *waiting;
+        let Waiting { made, len, .. } = *waiting;
         let (t, number) = (&self.traffic, self.taken);
         let patience = match (t.lifetime, t.retransmissions) {
             (Some(lifetime), _) => Patience::Until(made.saturating_add(lifetime)),
@@ -276,27 +346,35 @@ impl Channel {
 
     /// The endpoint took what [`Channel::next`] gave; how long it is.
     pub(crate) fn on_taken(&mut self) -> u64 {
-        let Waiting { made, len } = self.waiting.pop_front().expect("it was just offered");
+        let Waiting { made, len, asked } = self.waiting.pop_front().expect("it was just offered");
         self.taken += 1;
-        self.pending.push_back(made);
+        self.pending.push_back(Pending { made, asked });
         len as u64
     }
 
-    /// A message was read; how many of its octets are wrong.
-    pub(crate) fn on_delivered(&mut self, now: Time, message: &Incoming) -> usize {
+    /// A message was read.
+    pub(crate) fn on_delivered(&mut self, now: Time, message: &Incoming) -> Read {
         // The number modulo 2^32, among those that are under way.
         let ahead = message.tag.wrapping_sub(tag(self.first)) as usize;
         let number = self.first + ahead as u64;
         let wrong = match message.payload.octets() {
-            Some(octets) => crate::octets::mismatches(position(number), octets),
+            Some(octets) => {
+                // The transport has written its number over the first of a datagram.
+                let header = self.traffic.datagrams.as_ref().map_or(0, |spec| spec.header);
+                let rest = octets.get(header as usize..).unwrap_or_default();
+                crate::octets::mismatches(position(number) + u64::from(header), rest)
+            }
             None => 0,
         };
-        let made = match self.pending.get_mut(ahead) {
-            Some(made) if *made != Time::NEVER => std::mem::replace(made, Time::NEVER),
-            // Nobody sent this: its octets are all wrong.
-            _ => return message.payload.len() as usize,
+        let Pending { made, asked } = match self.pending.get_mut(ahead) {
+            Some(pending) if pending.made != Time::NEVER => {
+                let found = *pending;
+                pending.made = Time::NEVER;
+                found
+            }
+            _ => return self.on_unexpected(number, message.payload.len()),
         };
-        while self.pending.front() == Some(&Time::NEVER) {
+        while self.pending.front().is_some_and(|pending| pending.made == Time::NEVER) {
             self.pending.pop_front();
             self.first += 1;
         }
@@ -312,7 +390,25 @@ impl Channel {
             let stream = message.stream;
             self.deliveries.push(Delivery { at: now, number, stream, len, delay, waited });
         }
-        wrong
+        if let Some(datagrams) = &mut self.datagrams {
+            let asked = Some(asked).filter(|asked| *asked != Time::NEVER);
+            datagrams.on_received(now, number, made, asked);
+        }
+        Read { wrong, made: Some(made) }
+    }
+
+    /// A copy of a datagram that was read before, or a message that nobody sent: then its octets are
+    /// all wrong.
+    fn on_unexpected(&mut self, number: u64, len: u32) -> Read {
+        // Numbers that were read before are nearly 2^32 ahead of the first that was not.
+        let is_copy = number < self.taken || number >= 1 << 32;
+        match &mut self.datagrams {
+            Some(datagrams) if is_copy => {
+                datagrams.on_duplicate();
+                Read { wrong: 0, made: None }
+            }
+            _ => Read { wrong: len as usize, made: None },
+        }
     }
 
     pub(crate) fn totals(&self) -> MessageTotals {
@@ -328,9 +424,11 @@ impl Channel {
 /// which the low numbers are registered: dissectors take what is under them
 /// for those protocols.
 fn tag(number: u64) -> u32 {
-    const UNREGISTERED: u32 = 1 << 16;
-    UNREGISTERED.wrapping_add(number as u32)
+    FIRST_TAG.wrapping_add(number as u32)
 }
+
+/// The tag of the first message of each direction.
+pub const FIRST_TAG: u32 = 1 << 16;
 
 /// Where the octets of a message stand in the pattern.
 fn position(number: u64) -> u64 {
@@ -359,6 +457,7 @@ mod tests {
             lifetime: None,
             retransmissions: None,
             keep: true,
+            datagrams: None,
             seed: 1,
         }
     }
@@ -423,7 +522,8 @@ mod tests {
         let sent: Vec<_> = [0, 10, 20, 30].map(|ms| take(&mut channel, ms)).into();
         let read = |item: &mut Channel, ms, message: &Outgoing, waited| {
             let (stream, tag, payload) = (message.stream, message.tag, message.payload.clone());
-            item.on_delivered(at(ms), &Incoming { stream, tag, payload, waited: MS(waited) })
+            let message = Incoming { stream, tag, payload, waited: MS(waited) };
+            item.on_delivered(at(ms), &message).wrong
         };
         // The second is given up, the last overtakes the third.
         for (i, ms, waited) in [(0, 40, 0), (3, 60, 0), (2, 70, 15)] {

@@ -325,7 +325,7 @@ impl Network {
     #[cold]
     fn report_too_big(&mut self, node: NodeId, link: LinkId, id: PacketId) {
         let mtu = self.links[link.0 as usize].mtu();
-        if u64::from(self.pool.size(id)) > mtu.0 {
+        if u64::from(self.pool.size(id)) > mtu.0 && !self.pool.packet(id).may_fragment {
             let quote = Quote::of(self.pool.packet(id));
             // Endpoints count headers of IPv4.
             let longer = if self.pool.is_ipv6(quote.dst) { Packet::IPV6_LONGER } else { 0 };

@@ -143,6 +143,7 @@ pub(crate) fn port(packet: &Packet) -> u16 {
         // To whoever sent what it quotes.
         Body::Icmp(icmp) => icmp.quote.flow_key().src_port,
         Body::Sctp(sctp) => sctp.dst_port,
+        Body::Udp(datagram) => datagram.dst_port,
         // Protocols without ports: the endpoint at port 0.
         Body::Other { .. } => 0,
     }

@@ -14,6 +14,7 @@ use crate::FlowEndpoint;
 use crate::agents::Agents;
 use crate::app::{AppState, Hosted};
 use crate::app_context::AppContext;
+use crate::datagrams::DatagramSummary;
 use crate::events::EventQueue;
 use crate::flow::{FlowId, FlowResult, Side};
 use crate::host::HostTask;
@@ -24,6 +25,7 @@ pub use crate::network::NodeDrops;
 use crate::observe::{Handle, NodeDrop, Observer, PacketEvent, PacketEventKind, Place, TraceHash};
 use crate::outside::{Outside, note_rest};
 use crate::ports::{Ports, port};
+use crate::traffic::FetchReport;
 use anabranch_endpoint::{CloseReason, Event, Observation};
 use anabranch_network::abr::PortCounters;
 use anabranch_network::{LinkCounters, LinkId, NodeId, PacketId, RegulatorCounters};
@@ -201,6 +203,22 @@ impl<E: FlowEndpoint> Simulation<E> {
     pub fn deliveries(&self, flow: FlowId, sender: Side) -> &[Delivery] {
         let channel = self.hosted(flow, sender).app.sent(&self.context);
         channel.map_or(&[], |channel| channel.deliveries())
+    }
+
+    /// What became of the datagrams that a side of a flow sent, if it sends any. Looks at every
+    /// packet in the network.
+    pub fn datagrams(&self, flow: FlowId, sender: Side) -> Option<DatagramSummary> {
+        let Hosted { endpoint, app } = self.hosted(flow, sender);
+        let channel = app.sent(&self.context).filter(|channel| channel.has_datagrams())?;
+        let (key, pool) = (endpoint.flow_key(), &self.network.pool);
+        let under_way = pool.iter().filter(|packet| packet.flow_key() == key).count();
+        channel.datagrams(endpoint.observe().packets_sent, under_way as u64)
+    }
+
+    /// Of a flow that watches a video or loads pages: how it went up to now.
+    pub fn fetched(&self, flow: FlowId) -> Option<FetchReport> {
+        let number = self.hosted(flow, Side::Client).app.source_number()?;
+        self.context.sources[number].report(self.network.now)
     }
 
     /// The name of a flow.

@@ -3,11 +3,17 @@
 //! may write, and when it wants to be asked again.
 
 use anabranch_endpoint::Generator;
+use anabranch_media::video::VideoSpec;
 use anabranch_units::{Bytes, Rate, Span, Time};
+pub(crate) use bursts::Bursts;
+use fetch::{Fetch, Server};
+pub use fetch::{FetchReport, LoadSpec, LoadSummary, Object};
 use pages::Visit;
 pub use pages::{MOST_OBJECTS, Objects, PageSpec, Pages};
 use std::sync::Arc;
 
+mod bursts;
+mod fetch;
 mod pages;
 
 /// Description of the traffic of one side of a flow.
@@ -67,6 +73,17 @@ pub enum Traffic {
     Pages(Arc<Pages>),
     /// Sends the objects of these pages.
     PageServer(Arc<Pages>),
+    /// Watches a video, segment by segment: the octets of a request, and the video.
+    Video(u64, Arc<VideoSpec>),
+    /// Loads pages whose objects depend on each other.
+    Load(Arc<LoadSpec>),
+    /// Answers requests with what the client of the flow asks for.
+    FetchServer {
+        /// Octets of a request.
+        request: u64,
+        /// Octets of all responses; `u64::MAX` where that is not known.
+        total: u64,
+    },
 }
 
 /// A time that repeats.
@@ -118,6 +135,10 @@ impl Traffic {
             Traffic::Responses { response, count, .. } => whole(count, response),
             Traffic::Pages(ref pages) => pages.requests(),
             Traffic::PageServer(ref pages) => pages.responses(),
+            // How long responses are, and so when all have come, is not known.
+            Traffic::Video(..) => u64::MAX,
+            Traffic::Load(ref load) => load.requests(),
+            Traffic::FetchServer { total, .. } => total,
         }
     }
 }
@@ -134,13 +155,18 @@ pub(crate) struct Source {
     due: Time,
     /// Octets released.
     released: u64,
-    /// The present on time ends here.
-    on_until: Time,
+    bursts: Bursts,
     generator: Generator,
     /// Of requests and pages: when each was asked for, and when it was whole.
     exchanges: Vec<(Time, Option<Time>)>,
     /// Of pages: how far they are.
     visit: Option<Box<Visit>>,
+    /// Of a video, or a load of pages: what is asked for.
+    fetch: Option<Box<Fetch>>,
+    /// Of who answers those.
+    answers: Option<Box<Server>>,
+    /// The source at the flow's server.
+    server: Option<u32>,
     /// A response has become whole for which others may wait.
     answered: bool,
 }
@@ -149,16 +175,29 @@ impl Source {
     pub(crate) fn new(traffic: Traffic) -> Source {
         let (seed, visit) = match &traffic {
             Traffic::OnOff { seed, .. } | Traffic::Requests { seed, .. } => (*seed, None),
-            Traffic::Constant { .. } | Traffic::Responses { .. } => (0, None),
+            Traffic::Load(load) => (load.think_seed, None),
+            Traffic::Constant { .. }
+            | Traffic::Responses { .. }
+            | Traffic::Video(..)
+            | Traffic::FetchServer { .. } => (0, None),
             Traffic::Pages(pages) | Traffic::PageServer(pages) => {
                 (pages.think_seed, Some(Box::new(Visit::new(pages))))
             }
         };
+        let (fetch, answers) = match &traffic {
+            Traffic::Video(request, video) => (Some(Fetch::video(*request, video)), None),
+            Traffic::Load(load) => (Some(Fetch::load(load)), None),
+            Traffic::FetchServer { request, .. } => (None, Some(Box::new(Server::new(*request)))),
+            _ => (None, None),
+        };
         Source {
             traffic,
+            fetch: fetch.map(Box::new),
+            answers,
+            server: None,
             due: Time::NEVER,
             released: 0,
-            on_until: Time::NEVER,
+            bursts: Bursts::default(),
             generator: Generator::from_u64(seed),
             exchanges: Vec::new(),
             visit,
@@ -191,6 +230,34 @@ impl Source {
         self.due = Time::NEVER;
     }
 
+    /// Has the source at the flow's server hear of what this one asks for, if it has to.
+    pub(crate) fn set_server(&mut self, server: u32) {
+        self.server = self.fetch.is_some().then_some(server);
+    }
+
+    /// The source at the flow's server that has to hear.
+    #[inline]
+    pub(crate) fn server(&self) -> Option<u32> {
+        self.server
+    }
+
+    /// Octets of the responses that were asked for since the last call, in order.
+    pub(crate) fn take_orders(&mut self) -> Vec<u64> {
+        self.fetch.as_mut().map_or(Vec::new(), |fetch| fetch.take_orders())
+    }
+
+    /// The client asks for these.
+    pub(crate) fn order(&mut self, octets: Vec<u64>) {
+        if let Some(answers) = &mut self.answers {
+            answers.order(octets);
+        }
+    }
+
+    /// How the video or the loads of pages went, up to `now`.
+    pub(crate) fn report(&self, now: Time) -> Option<FetchReport> {
+        Some(self.fetch.as_ref()?.report(now))
+    }
+
     /// The group of flows that it waits for.
     pub(crate) fn barrier(&self) -> Option<u32> {
         match self.traffic {
@@ -220,15 +287,20 @@ impl Source {
 
     /// When requests were made and answered.
     pub(crate) fn exchanges(&self) -> &[(Time, Option<Time>)] {
-        &self.exchanges
+        self.fetch.as_ref().map_or(&self.exchanges, |fetch| fetch.loads())
     }
 
     /// The flow starts: how many octets may be written.
     pub(crate) fn start(&mut self, now: Time) -> u64 {
         match self.traffic {
-            Traffic::Responses { .. } | Traffic::PageServer(_) => return 0,
-            Traffic::OnOff { on, .. } => {
-                self.on_until = now.saturating_add(on.draw(&mut self.generator));
+            Traffic::Responses { .. } | Traffic::PageServer(_) | Traffic::FetchServer { .. } => {
+                return 0;
+            }
+            Traffic::OnOff { on, .. } => self.bursts.begin(now, on, &mut self.generator),
+            Traffic::Video(..) | Traffic::Load(_) => {
+                if let Some(fetch) = &mut self.fetch {
+                    fetch.start(now);
+                }
             }
             Traffic::Constant { .. } | Traffic::Requests { .. } | Traffic::Pages(_) => {}
         }
@@ -259,14 +331,7 @@ impl Source {
             }
             Traffic::OnOff { rate, chunk, on, off, .. } => {
                 let next = at.saturating_add(rate.time_for(Bytes(chunk.into())));
-                self.due = next;
-                // Off times push the next chunk on by their length.
-                while self.due >= self.on_until && self.due != Time::NEVER {
-                    let pause = off.draw(&mut self.generator);
-                    self.due = self.due.saturating_add(pause);
-                    let resumed = self.on_until.saturating_add(pause);
-                    self.on_until = resumed.saturating_add(on.draw(&mut self.generator));
-                }
+                self.due = self.bursts.next(next, on, off, &mut self.generator);
                 left.min(chunk.into())
             }
             Traffic::Requests { request, .. } => {
@@ -280,7 +345,15 @@ impl Source {
                 self.due = Time::NEVER;
                 self.visit.as_mut().map_or(0, |visit| visit.open(pages))
             }
-            Traffic::Responses { .. } | Traffic::PageServer(_) => {
+            Traffic::Video(..) | Traffic::Load(_) => match &mut self.fetch {
+                Some(fetch) => {
+                    let (octets, due) = fetch.step(at);
+                    self.due = due;
+                    octets
+                }
+                None => 0,
+            },
+            Traffic::Responses { .. } | Traffic::PageServer(_) | Traffic::FetchServer { .. } => {
                 self.due = Time::NEVER;
                 0
             }
@@ -294,6 +367,16 @@ impl Source {
     pub(crate) fn on_received(&mut self, now: Time, received: u64) -> u64 {
         match self.traffic {
             Traffic::Constant { .. } | Traffic::OnOff { .. } => 0,
+            Traffic::Video(..) | Traffic::Load(_) => {
+                let Some(fetch) = &mut self.fetch else { return 0 };
+                self.due = fetch.on_received(now, received, &mut self.generator);
+                self.handle_timeout(now)
+            }
+            Traffic::FetchServer { .. } => {
+                let more = self.answers.as_mut().map_or(0, |answers| answers.on_received(received));
+                self.released += more;
+                more
+            }
             Traffic::Responses { request, response, .. } => {
                 let answered = self.released / response;
                 let more = (received / request - answered) * response;

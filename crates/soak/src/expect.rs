@@ -58,6 +58,7 @@ impl Expected {
                 tcp.send_buffer + tcp.receive_buffer_max.unwrap_or(tcp.receive_buffer)
             }
             Protocol::Mptcp(mptcp) => mptcp.subflow.send_buffer + mptcp.subflow.receive_buffer,
+            Protocol::Udp(udp) => udp.send_buffer,
             Protocol::Sctp(sctp) => sctp.config.send_buffer + u64::from(sctp.config.receive_buffer),
         };
         let of = |flow: &FlowSpec| {
@@ -176,6 +177,8 @@ fn longest_timeout(scenario: &Scenario, end: &Protocol, round_trip: f64) -> Opti
         Protocol::Tcp(tcp) => of_tcp(tcp),
         // A path that lives may be one of several that do not.
         Protocol::Mptcp(mptcp) => of_tcp(&mptcp.subflow),
+        // It sends nothing again.
+        Protocol::Udp(_) => None,
         Protocol::Sctp(spec) => {
             let config = &spec.config;
             let lives = config.association_max_retrans >= 8
@@ -195,6 +198,7 @@ fn unit(flow: &FlowSpec) -> f64 {
     let octets = match &flow.protocol {
         Protocol::Tcp(tcp) => u64::from(tcp.mss) / 2,
         Protocol::Mptcp(mptcp) => u64::from(mptcp.subflow.mss) / 2,
+        Protocol::Udp(_) => u64::from(flow.datagram()),
         Protocol::Sctp(sctp) => u64::from(sctp.config.message_size.unwrap_or(sctp.config.mtu / 2)),
     };
     match &flow.workload {
@@ -218,7 +222,8 @@ fn octets(flow: &FlowSpec) -> f64 {
         (Workload::Requests { request, response, count, .. }, _, _) => {
             (request + response) as f64 * count.map_or(f64::INFINITY, |n| n as f64)
         }
-        (Workload::Pages(_), _, _) | (_, None, Some(_)) => f64::INFINITY,
+        (Workload::Pages(_) | Workload::PageLoad(_) | Workload::Video(_), _, _)
+        | (_, None, Some(_)) => f64::INFINITY,
         (Workload::Messages(messages), None, None) => {
             let of = |message_spec: &MessageSpec| match (
                 &message_spec.size,

@@ -88,6 +88,8 @@ pub struct Counters {
     pub timeouts: u32,
     /// `reductions` counts how often a loss or a timeout was answered by the window.
     pub reductions: u32,
+    /// `ecn_reductions` counts how often an echo of marks was answered by the window.
+    pub ecn_reductions: u32,
     /// `spurious` counts the retransmissions that turned out needless, where somebody watches.
     pub spurious: u32,
 }

@@ -26,6 +26,11 @@ pub fn live<E: Display>(probe: Result<(), E>) -> bool {
     met("network namespaces and TUN", how, probe.err())
 }
 
+/// This machine has usrsctp and a compiler for the program that holds it, as `probe` says.
+pub fn usrsctp<E: Display>(probe: Result<(), E>) -> bool {
+    met("usrsctp", "apt-get install libusrsctp-dev gcc libc6-dev", probe.err())
+}
+
 /// Nothing is `missing` of `what`; else the test is skipped.
 ///
 /// # Panics

@@ -18,6 +18,7 @@ use crate::packet::{Addr, Body, Packet, Payload};
 use crate::pattern;
 use crate::sctp::{SctpPacket, udp};
 use crate::tcp::TcpSegment;
+use crate::udp::UdpDatagram;
 use std::net::IpAddr;
 
 impl Packet {
@@ -71,7 +72,7 @@ impl Packet {
                 dscp: self.dscp,
                 ecn: self.ecn,
                 ident: self.ident,
-                dont_fragment: true,
+                dont_fragment: !self.may_fragment,
                 payload_len,
             }
             .emit(out),
@@ -90,7 +91,7 @@ impl Packet {
     }
 
     /// Reads a packet and verifies its checksums: that of the IPv4 header and
-    /// that of TCP or SCTP. Payloads become real octets.
+    /// that of TCP, SCTP or UDP. Payloads become real octets.
     ///
     /// Not kept: IPv4 options and the DF flag, the IPv6 flow label, and octets
     /// beyond the length that IP states. IPv6 extension headers are not walked:
@@ -114,13 +115,14 @@ impl Packet {
             Body::Tcp(segment) => Body::Tcp(segment.canonical()),
             Body::Icmp(icmp) => Body::Icmp(icmp.clone()),
             Body::Sctp(sctp) => Body::Sctp(Box::new(sctp.canonical())),
+            Body::Udp(datagram) => Body::Udp(datagram.canonical()),
             Body::Other { protocol, payload } => {
                 let mut octets = Vec::new();
                 emit_other(payload, &mut octets);
                 Body::Other { protocol: *protocol, payload: Payload::from_wire(&octets) }
             }
         };
-        Packet { body, ..*self }
+        Packet { body, may_fragment: false, ..*self }
     }
 }
 
@@ -158,6 +160,7 @@ impl<'a> Datagram<'a> {
             dscp: ip.dscp,
             ecn: ip.ecn,
             ident: ip.ident,
+            may_fragment: false,
             body: NOTHING,
         };
         let pseudo = PseudoHeader::V4 { src: ip.src, dst: ip.dst };
@@ -174,6 +177,7 @@ impl<'a> Datagram<'a> {
             dscp: ip.dscp,
             ecn: ip.ecn,
             ident: 0,
+            may_fragment: false,
             body: NOTHING,
         };
         let pseudo = PseudoHeader::V6 { src: ip.src, dst: ip.dst };
@@ -207,6 +211,7 @@ impl Body {
             Body::Icmp(_) => icmp::PROTOCOL_V4,
             Body::Sctp(sctp) if sctp.udp.is_some() => udp::PROTOCOL,
             Body::Sctp(_) => SctpPacket::PROTOCOL,
+            Body::Udp(_) => UdpDatagram::PROTOCOL,
             Body::Other { protocol, .. } => *protocol,
         }
     }
@@ -222,6 +227,10 @@ impl Body {
                 header as u64 + segment.payload.len() as u64
             }
             Body::Sctp(sctp) => sctp.emitted_len(book),
+            Body::Udp(datagram) => {
+                let head = datagram.head.octets().len() as u64;
+                u64::from(UdpDatagram::HEADER) + head + u64::from(datagram.payload.len())
+            }
             Body::Other { payload, .. } => payload.len() as u64,
         }
     }
@@ -239,6 +248,7 @@ impl Body {
                 None => sctp.emit(book, out),
                 Some(ports) => udp::emit(sctp, ports, book, pseudo, out),
             },
+            Body::Udp(datagram) => datagram.emit(pseudo, out),
             Body::Other { payload, .. } => {
                 emit_other(payload, out);
                 Ok(())
@@ -266,6 +276,7 @@ impl Body {
         Ok(match protocol {
             TcpSegment::PROTOCOL => Body::Tcp(TcpSegment::parse(octets, pseudo)?),
             SctpPacket::PROTOCOL => Body::Sctp(Box::new(SctpPacket::parse_tolerant(octets, book)?)),
+            UdpDatagram::PROTOCOL => Body::Udp(UdpDatagram::parse(octets, pseudo)?),
             _ => Body::Other { protocol, payload: Payload::from_wire(octets) },
         })
     }

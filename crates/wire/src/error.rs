@@ -7,6 +7,7 @@ use crate::offload::DeviceError;
 use crate::packet::Addr;
 use crate::sctp::SctpError;
 use crate::tcp::TcpError;
+use crate::udp::UdpError;
 use std::error::Error;
 use std::fmt;
 use std::net::IpAddr;
@@ -32,6 +33,8 @@ pub enum ParseError {
     Tcp(TcpError),
     /// The SCTP packet.
     Sctp(SctpError),
+    /// The UDP datagram.
+    Udp(UdpError),
     /// What the kernel says of it, for the device.
     Device(DeviceError),
 }
@@ -49,6 +52,11 @@ impl From<Ipv6Error> for ParseError {
 impl From<TcpError> for ParseError {
     fn from(error: TcpError) -> ParseError {
         ParseError::Tcp(error)
+    }
+}
+impl From<UdpError> for ParseError {
+    fn from(error: UdpError) -> ParseError {
+        ParseError::Udp(error)
     }
 }
 impl From<DeviceError> for ParseError {
@@ -74,6 +82,7 @@ impl fmt::Display for ParseError {
             ParseError::IcmpChecksum => f.write_str("ICMP: wrong checksum"),
             ParseError::Tcp(error) => write!(f, "TCP: {error}"),
             ParseError::Sctp(error) => write!(f, "SCTP: {error}"),
+            ParseError::Udp(error) => write!(f, "UDP: {error}"),
             ParseError::Device(error) => write!(f, "the header for the device: {error}"),
         }
     }

@@ -120,6 +120,12 @@ impl Quote {
             first[2..4].copy_from_slice(&sctp.dst_port.to_be_bytes());
             first[4..].copy_from_slice(&sctp.tag.to_be_bytes());
         }
+        if let crate::Body::Udp(datagram) = &packet.body {
+            first[..2].copy_from_slice(&datagram.src_port.to_be_bytes());
+            first[2..4].copy_from_slice(&datagram.dst_port.to_be_bytes());
+            let length = datagram.wire_len().min(0xFFFF) as u16;
+            first[4..6].copy_from_slice(&length.to_be_bytes());
+        }
         let len = packet.wire_len().0.saturating_sub(Packet::IP_HEADER as u64);
         Quote {
             src: packet.src,

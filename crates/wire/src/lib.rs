@@ -2,9 +2,10 @@
 //! that they become at the edges (TUN ports, pcapng files, the checking link).
 //!
 //! Every field that a transport protocol has on the wire is in the value. What
-//! the values leave out of IP: options and fragments of IPv4 (RFC 791), the
-//! flow label and the walk over extension headers of IPv6 (RFC 8200). Links
-//! here never fragment, and the engines set no IP option.
+//! the values leave out of IP: options of IPv4 (RFC 791), the flow label and the
+//! walk over extension headers of IPv6 (RFC 8200), and fragments: a packet that
+//! IP may cut says so, links charge it for the headers of its fragments, and it
+//! stays one value. The engines set no IP option.
 //!
 //! ```
 //! use anabranch_wire::{Addr, AddressBook, Body, Packet, Payload};
@@ -33,6 +34,7 @@ pub mod pcapng;
 pub mod redundancy;
 pub mod sctp;
 pub mod tcp;
+pub mod udp;
 
 pub use address::AddressBook;
 pub use error::{EmitError, ParseError};
@@ -43,3 +45,4 @@ pub use tcp::{
     AccEcn, AccEcnOrder, FastOpenCookie, FastOpenOption, RareOptions, SackBlock, SackBlocks,
     TcpFlags, TcpOptions, TcpSegment, Timestamps,
 };
+pub use udp::UdpDatagram;

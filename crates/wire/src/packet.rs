@@ -1,8 +1,9 @@
 //! The packet as a value: an IP header's fields and a transport body.
 
 use crate::icmp::{self, Icmp};
-use crate::sctp::SctpPacket;
+use crate::sctp::{Chunk, SctpPacket};
 use crate::tcp::TcpSegment;
+use crate::udp::UdpDatagram;
 use anabranch_units::Bytes;
 use std::fmt;
 use triomphe::ThinArc;
@@ -164,6 +165,8 @@ pub enum Body {
     Icmp(Box<Icmp>),
     /// An SCTP packet.
     Sctp(Box<SctpPacket>),
+    /// A UDP datagram.
+    Udp(UdpDatagram),
     /// Any other protocol: its IP protocol number and its octets.
     Other {
         /// IP protocol number.
@@ -188,6 +191,9 @@ pub struct Packet {
     pub ecn: Ecn,
     /// IPv4 identification; 0 for atomic datagrams (RFC 6864).
     pub ident: u16,
+    /// IP may cut the packet into fragments where a link takes no more: the DF flag is not set (RFC
+    /// 791), or the source cuts (RFC 8200 §4.5). The fragments have the identification `ident`.
+    pub may_fragment: bool,
     /// The transport.
     pub body: Body,
 }
@@ -232,7 +238,8 @@ impl Packet {
 
     /// A packet with the usual IP fields (TTL 64, not ECN-capable).
     pub const fn new(src: Addr, dst: Addr, body: Body) -> Packet {
-        Packet { src, dst, ttl: Packet::TTL, dscp: 0, ecn: Ecn::NotEct, ident: 0, body }
+        let (ttl, ecn) = (Packet::TTL, Ecn::NotEct);
+        Packet { src, dst, ttl, dscp: 0, ecn, ident: 0, may_fragment: false, body }
     }
 
     /// Length on the wire as IPv4: IP header, transport header with options,
@@ -242,6 +249,7 @@ impl Packet {
             Body::Tcp(segment) => segment.wire_len(),
             Body::Icmp(icmp) => icmp.wire_len(),
             Body::Sctp(sctp) => sctp.wire_len(),
+            Body::Udp(datagram) => datagram.wire_len(),
             Body::Other { payload, .. } => payload.len(),
         };
         Bytes((Self::IP_HEADER + body) as u64)
@@ -253,7 +261,7 @@ impl Packet {
     pub fn wire_len_with(&self, is_ipv6: impl Fn(Addr) -> bool) -> Bytes {
         let headers = match &self.body {
             Body::Icmp(_) => 2,
-            Body::Sctp(_) | Body::Tcp(_) | Body::Other { .. } => 1,
+            Body::Sctp(_) | Body::Tcp(_) | Body::Udp(_) | Body::Other { .. } => 1,
         };
         let longer = if is_ipv6(self.dst) { headers * u64::from(Self::IPV6_LONGER) } else { 0 };
         let as_ipv4 = match &self.body {
@@ -263,13 +271,48 @@ impl Packet {
         Bytes(as_ipv4 + longer)
     }
 
+    /// Octets that `size` octets, an IP header included, take in fragments of at most `mtu`: each has a
+    /// header of its own, and all but the last carry a multiple of eight octets (RFC 791 §3.2, RFC
+    /// 8200 §4.5).
+    pub const fn len_in_fragments(size: u32, mtu: u32, is_ipv6: bool) -> u32 {
+        let (header, own) = match is_ipv6 {
+            // The Fragment header has 8 octets.
+            true => (Self::IP_HEADER + Self::IPV6_LONGER, Self::IP_HEADER + Self::IPV6_LONGER + 8),
+            false => (Self::IP_HEADER, Self::IP_HEADER),
+        };
+        let piece = (mtu - own) & !7;
+        let carried = size - header;
+        carried + carried.div_ceil(piece) * own
+    }
+
     /// Octets carried for the transport's user.
     pub fn payload_len(&self) -> u32 {
         match &self.body {
             Body::Tcp(segment) => segment.payload.len(),
             Body::Icmp(_) => 0,
             Body::Sctp(sctp) => sctp.payload_len(),
+            Body::Udp(datagram) => datagram.data_len(),
             Body::Other { payload, .. } => payload.len(),
+        }
+    }
+
+    /// Octets at the end of the packet that are written by a pattern because its payload is only a
+    /// length: with the padding of an SCTP chunk, and of the last chunk alone.
+    pub fn synthetic_tail(&self) -> u32 {
+        let of = |payload: &Payload| if payload.octets().is_none() { payload.len() } else { 0 };
+        match &self.body {
+            Body::Tcp(segment) => of(&segment.payload),
+            Body::Icmp(_) => 0,
+            Body::Sctp(sctp) => {
+                let last = match sctp.chunks.iter().last() {
+                    Some(Chunk::Data(data)) => &data.payload,
+                    Some(Chunk::IData(data)) => &data.payload,
+                    _ => return 0,
+                };
+                of(last).next_multiple_of(4)
+            }
+            Body::Udp(datagram) => of(&datagram.payload),
+            Body::Other { payload, .. } => of(payload),
         }
     }
 
@@ -287,7 +330,7 @@ impl Packet {
                     )
             }
             Body::Sctp(sctp) => sctp.is_pure_sack(),
-            Body::Icmp(_) | Body::Other { .. } => false,
+            Body::Icmp(_) | Body::Udp(_) | Body::Other { .. } => false,
         }
     }
 
@@ -297,6 +340,7 @@ impl Packet {
             Body::Tcp(segment) => (6, segment.src_port, segment.dst_port),
             Body::Icmp(_) => (icmp::PROTOCOL_V4, 0, 0),
             Body::Sctp(sctp) => (SctpPacket::PROTOCOL, sctp.src_port, sctp.dst_port),
+            Body::Udp(datagram) => (UdpDatagram::PROTOCOL, datagram.src_port, datagram.dst_port),
             Body::Other { protocol, .. } => (*protocol, 0, 0),
         };
         FlowKey { src: self.src, dst: self.dst, protocol, src_port, dst_port }
@@ -313,5 +357,14 @@ mod tests {
     fn a_packet_is_small_enough_to_copy() {
         assert!(size_of::<Packet>() <= 128, "{} octets", size_of::<Packet>());
         assert_eq!(size_of::<Option<Packet>>(), size_of::<Packet>());
+    }
+
+    /// 1500 octets over a link of 1400: 1376 and 104 octets behind headers of IPv4; 1352 and 108 behind
+    /// those of IPv6, of which 40 of the 1500 are one.
+    #[test]
+    fn each_fragment_has_a_header() {
+        assert_eq!(Packet::len_in_fragments(1500, 1400, false), 1396 + 124);
+        assert_eq!(Packet::len_in_fragments(1500, 1400, true), 1400 + 156);
+        assert_eq!(Packet::len_in_fragments(1500, 68, false), 1480 + 31 * 20);
     }
 }

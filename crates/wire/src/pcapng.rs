@@ -20,6 +20,7 @@ use crate::address::AddressBook;
 use crate::packet::Packet;
 use anabranch_units::Time;
 use std::io::{self, Error, ErrorKind, Write};
+use std::num::NonZeroU32;
 
 /// Raw IP.
 const LINKTYPE_RAW: u16 = 101;
@@ -47,14 +48,28 @@ pub enum Direction {
     Outbound,
 }
 
+/// How much of each packet a capture keeps. The original length is always there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Snap {
+    /// All but the payload at the end that exists only as a length
+    /// ([`Packet::synthetic_tail`]): headers, chunks, and real octets.
+    #[default]
+    Headers,
+    /// Everything; a payload that is only a length is written by its pattern.
+    Whole,
+    /// At most so many octets from the IP header on.
+    Octets(NonZeroU32),
+}
+
 /// Writes a capture.
 ///
 /// ```
 /// use anabranch_units::Time;
-/// use anabranch_wire::{Addr, AddressBook, Body, Packet, Payload, pcapng::Writer};
+/// use anabranch_wire::pcapng::{Snap, Writer};
+/// use anabranch_wire::{Addr, AddressBook, Body, Packet, Payload};
 ///
 /// let mut writer = Writer::new(Vec::new())?;
-/// let link = writer.add_interface("a-b", None)?;
+/// let link = writer.add_interface("a-b", Snap::Whole)?;
 /// let body = Body::Other { protocol: 253, payload: Payload::virtual_of(100) };
 /// let packet = Packet::new(Addr(0), Addr(1), body);
 /// writer.packet_value(link, Time::ZERO, &packet, &AddressBook::new())?;
@@ -67,8 +82,8 @@ pub enum Direction {
 #[derive(Debug)]
 pub struct Writer<W: Write> {
     out: W,
-    /// How many octets of a packet each interface keeps.
-    snaplens: Vec<u32>,
+    /// How much of its packets each interface keeps.
+    snaps: Vec<Snap>,
     /// The block in the making, and the packet in the making: kept for their
     /// room.
     block: Vec<u8>,
@@ -81,8 +96,7 @@ impl<W: Write> Writer<W> {
     /// # Errors
     /// Those of the output.
     pub fn new(out: W) -> io::Result<Writer<W>> {
-        let mut writer =
-            Writer { out, snaplens: Vec::new(), block: Vec::new(), octets: Vec::new() };
+        let mut writer = Writer { out, snaps: Vec::new(), block: Vec::new(), octets: Vec::new() };
         writer.begin(SECTION_HEADER);
         writer.u32(BYTE_ORDER_MAGIC);
         writer.block.extend_from_slice(&1_u16.to_le_bytes()); // major version
@@ -94,26 +108,24 @@ impl<W: Write> Writer<W> {
         Ok(writer)
     }
 
-    /// Adds an interface and gives its number. Of its packets the first
-    /// `snaplen` octets are kept, or all.
+    /// Adds an interface and gives its number. Of its packets what `snap` says is kept; of those
+    /// that are given as octets, [`Snap::Headers`] keeps everything.
     ///
     /// # Errors
     /// Those of the output, and `InvalidInput` when the name is longer than
-    /// 65,535 octets or the snap length is 0, which would mean no limit.
-    pub fn add_interface(&mut self, name: &str, snaplen: Option<u32>) -> io::Result<u32> {
-        if snaplen == Some(0) {
-            return Err(Error::new(ErrorKind::InvalidInput, "a snap length of 0"));
-        }
-        let number = self.snaplens.len() as u32;
+    /// 65,535 octets.
+    pub fn add_interface(&mut self, name: &str, snap: Snap) -> io::Result<u32> {
+        let number = self.snaps.len() as u32;
         self.begin(INTERFACE_DESCRIPTION);
         self.block.extend_from_slice(&LINKTYPE_RAW.to_le_bytes());
         self.block.extend_from_slice(&[0, 0]); // reserved
-        self.u32(snaplen.unwrap_or(0));
+        // The length of headers differs from packet to packet: 0 means that there is no limit.
+        self.u32(if let Snap::Octets(most) = snap { most.get() } else { 0 });
         self.option(IF_NAME, name.as_bytes())?;
         self.option(IF_TSRESOL, &[9])?;
         self.end_of_options();
         self.end()?;
-        self.snaplens.push(snaplen.unwrap_or(u32::MAX));
+        self.snaps.push(snap);
         Ok(number)
     }
 
@@ -124,7 +136,7 @@ impl<W: Write> Writer<W> {
     /// Those of the output, and `InvalidInput` when there is no such interface
     /// or the packet has 2^32 octets.
     pub fn packet(&mut self, interface: u32, time: Time, octets: &[u8]) -> io::Result<()> {
-        self.block_of(interface, time, None, octets)
+        self.block_of(interface, time, None, octets, 0)
     }
 
     /// The same of a packet that came to a host, or left it.
@@ -138,7 +150,7 @@ impl<W: Write> Writer<W> {
         direction: Direction,
         octets: &[u8],
     ) -> io::Result<()> {
-        self.block_of(interface, time, Some(direction), octets)
+        self.block_of(interface, time, Some(direction), octets, 0)
     }
 
     fn block_of(
@@ -147,14 +159,19 @@ impl<W: Write> Writer<W> {
         time: Time,
         direction: Option<Direction>,
         octets: &[u8],
+        synthetic: u32,
     ) -> io::Result<()> {
-        let Some(&snaplen) = self.snaplens.get(interface as usize) else {
+        let Some(&snap) = self.snaps.get(interface as usize) else {
             return Err(Error::new(ErrorKind::InvalidInput, format!("no interface {interface}")));
         };
         let Ok(len) = u32::try_from(octets.len()) else {
             return Err(Error::new(ErrorKind::InvalidInput, "a packet of 2^32 octets or more"));
         };
-        let captured = len.min(snaplen);
+        let captured = match snap {
+            Snap::Headers => len.saturating_sub(synthetic),
+            Snap::Whole => len,
+            Snap::Octets(most) => len.min(most.get()),
+        };
         let nanos = time.as_nanos();
         self.begin(ENHANCED_PACKET);
         self.u32(interface);
@@ -215,7 +232,10 @@ impl<W: Write> Writer<W> {
         let result = packet
             .emit(book, &mut octets)
             .map_err(|error| Error::new(ErrorKind::InvalidData, error))
-            .and_then(|()| self.block_of(interface, time, direction, &octets));
+            .and_then(|()| {
+                let synthetic = packet.synthetic_tail();
+                self.block_of(interface, time, direction, &octets, synthetic)
+            });
         self.octets = octets;
         result
     }
@@ -270,7 +290,8 @@ impl<W: Write> Writer<W> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Addr, Body, Payload};
+    use crate::{Addr, Body, Payload, TcpFlags, TcpOptions, TcpSegment};
+    use anabranch_units::Serial32;
 
     /// The blocks of a file as (type, what stands between the lengths).
     fn blocks(mut file: &[u8]) -> Vec<(u32, Vec<u8>)> {
@@ -289,8 +310,9 @@ mod tests {
     #[test]
     fn blocks_are_those_of_the_draft() {
         let mut writer = Writer::new(Vec::new()).unwrap();
-        assert_eq!(writer.add_interface("ab", None).unwrap(), 0);
-        assert_eq!(writer.add_interface("b", Some(3)).unwrap(), 1);
+        assert_eq!(writer.add_interface("ab", Snap::Whole).unwrap(), 0);
+        let three = Snap::Octets(NonZeroU32::new(3).unwrap());
+        assert_eq!(writer.add_interface("b", three).unwrap(), 1);
         let time = Time::from_picos(((5_u64 << 32) + 7) * 1000 + 999);
         writer.packet(0, time, &[1, 2, 3, 4, 5]).unwrap();
         writer.packet(1, time, &[1, 2, 3, 4, 5]).unwrap();
@@ -318,15 +340,50 @@ mod tests {
         assert_eq!(blocks[4].1[12..], [3, 0, 0, 0, 5, 0, 0, 0, 1, 2, 3, 0], "cut by snaplen");
     }
 
+    /// A segment of 1000 octets that are only a length, and one of three real octets.
+    #[test]
+    fn made_up_payload_is_left_out_and_its_length_kept() {
+        let segment = |payload| {
+            let segment = TcpSegment {
+                src_port: 1,
+                dst_port: 2,
+                seq: Serial32(0),
+                ack: Serial32(0),
+                flags: TcpFlags::ACK,
+                window: 100,
+                urgent: 0,
+                options: TcpOptions::default(),
+                payload,
+            };
+            Packet::new(Addr(0), Addr(1), Body::Tcp(segment))
+        };
+        let [made_up, real] = [Payload::virtual_of(1000), Payload::of_octets([7_u8, 8, 9])];
+        let mut writer = Writer::new(Vec::new()).unwrap();
+        let link = writer.add_interface("a", Snap::default()).unwrap();
+        let book = AddressBook::new();
+        for payload in [made_up, real] {
+            writer.packet_value(link, Time::ZERO, &segment(payload), &book).unwrap();
+        }
+        let blocks = blocks(&writer.finish().unwrap());
+        let word = |block: usize, at: usize| {
+            u32::from_le_bytes(blocks[block].1[at..at + 4].try_into().unwrap())
+        };
+        assert_eq!((word(2, 12), word(2, 16)), (40, 1040), "captured, original length");
+        assert_eq!((word(3, 12), word(3, 16)), (43, 43));
+        assert_eq!(blocks[3].1[60..63], [7, 8, 9]);
+    }
+
     #[test]
     fn what_cannot_be_written_is_an_error_and_leaves_no_trace() {
         let mut writer = Writer::new(Vec::new()).unwrap();
         let kind = |result: io::Result<()>| result.unwrap_err().kind();
         assert_eq!(kind(writer.packet(0, Time::ZERO, &[0x45])), ErrorKind::InvalidInput);
         let long = "x".repeat(65_536);
-        assert_eq!(kind(writer.add_interface(&long, None).map(drop)), ErrorKind::InvalidInput);
-        assert_eq!(kind(writer.add_interface("a", Some(0)).map(drop)), ErrorKind::InvalidInput);
-        let link = writer.add_interface("a", None).unwrap();
+        assert_eq!(
+            kind(writer.add_interface(&long, Snap::Whole).map(drop)),
+            ErrorKind::InvalidInput
+        );
+        let link = writer.add_interface("a", Snap::Whole).unwrap();
         let body = Body::Other { protocol: 17, payload: Payload::virtual_of(70_000) };
         let packet = Packet::new(Addr(0), Addr(1), body);
         let result = writer.packet_value(link, Time::ZERO, &packet, &AddressBook::new());

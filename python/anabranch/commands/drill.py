@@ -1,4 +1,4 @@
-"""`anabranch drill`: packetdrill scripts against our stacks in virtual time, or the kernel."""
+"""`anabranch drill`: packetdrill scripts against our stacks, the kernel or usrsctp."""
 
 from __future__ import annotations
 
@@ -24,11 +24,12 @@ BAD = ("failed", "unreadable")
 @click.argument("scripts", nargs=-1, required=True, type=PATH, metavar="SCRIPT.pkt...")
 @click.option(
     "--against",
-    type=click.Choice(["ours", "kernel"]),
+    type=click.Choice(["ours", "kernel", "usrsctp"]),
     default="ours",
     show_default=True,
     help="ours: our stacks, in virtual time. kernel: the TCP of the running kernel, in real time "
-    "and in namespaces of its own; needs root, or a kernel that gives users their own.",
+    "and in namespaces of its own; needs root, or a kernel that gives users their own. usrsctp: "
+    "the SCTP of that library, in virtual time; needs libusrsctp-dev and a C compiler.",
 )
 @click.option(
     "--ip-version",
@@ -77,7 +78,7 @@ def drill(
     quiet: bool,
     jobs: int,
 ) -> None:
-    """Runs packetdrill scripts against our TCP and SCTP, or the kernel's TCP, and tells which pass.
+    """Runs packetdrill scripts against our TCP and SCTP, or other stacks, and tells which pass.
 
     SCRIPT may also be a folder, or an index of suites. The exit status is 1 if any failed.
     """

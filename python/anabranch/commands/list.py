@@ -7,7 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from anabranch import library, studies
-from anabranch.commands.options import console
+from anabranch.commands.options import Named, console
 from anabranch.experiment import catalogue
 
 KINDS = (
@@ -30,7 +30,7 @@ KINDS = (
 
 
 @click.command("list")
-@click.argument("kind", type=click.Choice(KINDS), required=False)
+@click.argument("kind", type=Named(KINDS), required=False)
 def list_things(kind: str | None) -> None:
     """Lists algorithms, queues, topologies and so on; all without KIND."""
     terminal = console()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from anabranch import report, tables
+from anabranch import measured, report, tables
 from anabranch.commands.namespace import become_root_of_a_namespace
 from anabranch.commands.options import (
     PATH,
@@ -64,6 +64,8 @@ def live(
     pcap: bool,
     explore: bool,
     places: tuple[str, ...],
+    pcap_side: str,
+    snaplen: int | None,
     out: Path,
 ) -> None:
     """Runs one scenario in real time.
@@ -89,6 +91,8 @@ def live(
             seed=seed,
             pcap=file,
             capture=places,
+            capture_end=pcap_side,
+            snaplen=snaplen,
             programs=pairs,
             logs=directory,
             command=shlex.join(command) if command else None,
@@ -123,6 +127,8 @@ def _print(result: LiveResult, directory: Path) -> None:
     for program in result.facts.programs:
         _print_program(program, directory)
     terminal.print(flow_table(result.run.flows))
+    for table in measured.tables(result.run):
+        terminal.print(table)
     late = result.facts.lateness
     times = ", ".join(
         f"{name} {seconds * 1e6:.0f} us"

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import click
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from anabranch.errors import InputError
+from anabranch.options import ENDS
 
 VERDICT_STYLE = {
     "holds": "green",
@@ -29,6 +32,20 @@ SEED_MAX = 2**64 - 1
 
 WIDTH = 160
 """Columns of tables where there is no terminal."""
+
+
+class Named(click.Choice[str]):
+    """One of some names; of another word the nearest is told."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The name, or an `InputError` with all of them."""
+        names = [str(each) for each in self.choices]
+        if value in names:
+            return str(super().convert(value, param, ctx))
+        near = difflib.get_close_matches(str(value), names, n=1)
+        hint = f"; did you mean `{near[0]}`?" if near else ""
+        field = param.human_readable_name if param else "name"
+        raise InputError.about("command line", field, str(value), ", ".join(names) + hint)
 
 
 def console() -> Console:
@@ -88,7 +105,8 @@ def set_option(function: Callable[..., object]) -> Callable[..., object]:
 
 
 def capture_options(function: Callable[..., object]) -> Callable[..., object]:
-    """`--pcap` and `--capture PLACE`, as `pcap` and `places`."""
+    """`--pcap`, `--capture PLACE`, `--pcap-side` and `--snaplen`, as `pcap`, `places`, `pcap_side`
+    and `snaplen`."""
     places = click.option(
         "--capture",
         "places",
@@ -96,8 +114,22 @@ def capture_options(function: Callable[..., object]) -> Callable[..., object]:
         metavar="PLACE",
         help="Write capture.pcapng of this host, interface or link; may be repeated.",
     )
-    every = click.option("--pcap", is_flag=True, help="Also write capture.pcapng, of all hosts.")
-    return every(places(function))
+    side = click.option(
+        "--pcap-side",
+        type=click.Choice(ENDS),
+        default="sender",
+        show_default=True,
+        help="End at which --pcap captures each flow; with both, a packet is there twice.",
+    )
+    snaplen = click.option(
+        "--snaplen",
+        type=click.IntRange(0, 262144),
+        show_default="all but synthetic payload",
+        metavar="OCTETS",
+        help="Octets of each packet to keep; 0 keeps all, synthetic payload too.",
+    )
+    every = click.option("--pcap", is_flag=True, help="Also write capture.pcapng, of all flows.")
+    return every(places(side(snaplen(function))))
 
 
 def explore_option(function: Callable[..., object]) -> Callable[..., object]:

@@ -134,6 +134,18 @@ def _print_live(title: str, outcome: LiveOutcome, terminal: Console) -> None:
     for change in outcome.changed:
         terminal.print(f"not as in the simulated study: {change}")
     terminal.print(outcome.lateness)
-    for timing in outcome.doubtful:
+    for world in outcome.further:
+        terminal.print(f"[bold]world {world.name}[/]: {world.setting}")
+        for claim in world.claims:
+            style = VERDICT_STYLE[claim.verdict.value]
+            head = claim.head
+            number = f"{head.quantity}: {head.measured.text()}"
+            terminal.print(f"{claim.claim:<{width}} [{style}]{claim.verdict.value:<14}[/] {number}")
+    batches = [(timing, "") for timing in outcome.doubtful]
+    batches += [
+        (timing, f"{world.name}, ") for world in outcome.further for timing in world.timings
+    ]
+    for timing, where in batches:
         for doubt in timing.doubts:
-            click.echo(f"doubtful: {timing.batch} of {outcome.name}: {doubt}", err=True)
+            name = f"{where}{timing.batch} of {outcome.name}"
+            click.echo(f"doubtful: {name}: {doubt}", err=True)

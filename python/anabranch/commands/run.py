@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 from rich.table import Table
 
-from anabranch import report, si, tables
+from anabranch import measured, report, si, tables
 from anabranch.commands.options import (
     PATH,
     capture_options,
@@ -55,6 +55,8 @@ def run(
     pcap: bool,
     explore: bool,
     places: tuple[str, ...],
+    pcap_side: str,
+    snaplen: int | None,
     out: Path,
     complete: bool,
 ) -> None:
@@ -71,7 +73,14 @@ def run(
         file = stack.enter_context(replacing(directory / "capture.pcapng")) if wanted else None
         with waiting(str(scenario)):
             result = interruptible(
-                lambda: experiment.run(seed=seed, pcap=file, capture=places, trace_hash=True)
+                lambda: experiment.run(
+                    seed=seed,
+                    pcap=file,
+                    capture=places,
+                    capture_end=pcap_side,
+                    snaplen=snaplen,
+                    trace_hash=True,
+                )
             )
     tables.write_run(directory, result)
     write_text(directory / "run.json", json.dumps(result.run, indent=2, default=plain) + "\n")
@@ -133,6 +142,8 @@ def _print(result: RunResult, directory: Path) -> None:
     terminal.print(flow_table(result.flows))
     if len(result.flows) > 50:
         terminal.print(f"... and {len(result.flows) - 50} more in {directory / 'flows.csv'}")
+    for table in measured.tables(result):
+        terminal.print(table)
     terminal.print(
         f"{result.run.events:,} events, {result.run.packet_hops:,} packet-hops,"
         f" trace {result.run.trace_hash}; results in {directory}"

@@ -15,6 +15,7 @@ from anabranch.library.classics import dumbbell, fat_tree, incast, parking_lot, 
 from anabranch.library.entries import ALL, build, find
 from anabranch.library.entry import Entry
 from anabranch.library.graphml import topology_zoo
+from anabranch.library.rrul import rrul
 from anabranch.library.scenario import LibraryScenario, load
 from anabranch.library.suite.basic import (
     access_link,
@@ -55,6 +56,7 @@ __all__ = [
     "multiple_bottlenecks",
     "parking_lot",
     "ramp_up",
+    "rrul",
     "short_flows",
     "sizes",
     "topology_zoo",

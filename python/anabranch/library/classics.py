@@ -39,7 +39,7 @@ def dumbbell(
             "kind": "dumbbell",
             "pairs": pairs,
             "access": {"rate": access_rate, "delay": access_delay},
-            "bottleneck": {"rate": rate, "delay": delay, "queue": _queue(queue, buffer)},
+            "bottleneck": {"rate": rate, "delay": delay, "queue": queue_of(queue, buffer)},
         },
     )
     for pair in range(pairs):
@@ -71,7 +71,7 @@ def parking_lot(
             "kind": "parking-lot",
             "hops": hops,
             "access": {"rate": access_rate, "delay": access_delay},
-            "bottleneck": {"rate": rate, "delay": delay, "queue": _queue(queue, buffer)},
+            "bottleneck": {"rate": rate, "delay": delay, "queue": queue_of(queue, buffer)},
         },
     )
     net.flow("a", "b", name="long", start_spread=spread, tcp=tcp(window))
@@ -191,7 +191,7 @@ def web(
             "kind": "dumbbell",
             "pairs": browsers + background,
             "access": {"rate": "1 Gbit/s", "delay": "1 ms"},
-            "bottleneck": {"rate": rate, "delay": delay, "queue": _queue(queue, buffer)},
+            "bottleneck": {"rate": rate, "delay": delay, "queue": queue_of(queue, buffer)},
         },
     )
     traffic = {
@@ -242,7 +242,7 @@ def short_flows(
             "kind": "dumbbell",
             "pairs": 1 + long,
             "access": {"rate": "10 Gbit/s", "delay": "10 us"},
-            "bottleneck": {"rate": rate, "delay": delay, "queue": _queue(queue, buffer)},
+            "bottleneck": {"rate": rate, "delay": delay, "queue": queue_of(queue, buffer)},
         },
     )
     net.flow(
@@ -273,5 +273,6 @@ def arrivals(per_second: float, duration: str) -> int:
     return math.ceil(expected + 6 * math.sqrt(expected)) + 1
 
 
-def _queue(kind: str, limit: str) -> dict[str, str]:
+def queue_of(kind: str, limit: str) -> dict[str, str]:
+    """The table of a queue."""
     return {"kind": kind, "limit": limit}

@@ -9,6 +9,7 @@ from anabranch.errors import InputError
 from anabranch.library.classics import dumbbell, fat_tree, incast, parking_lot, short_flows, web
 from anabranch.library.entry import Entry
 from anabranch.library.graphml import topology_zoo
+from anabranch.library.rrul import rrul
 from anabranch.library.suite.basic import (
     access_link,
     data_centre,
@@ -37,6 +38,7 @@ _ENTRIES = (
     Entry("incast", "Phanishayee et al., FAST 2008", incast),
     Entry("web", "HTTP/1.1 or HTTP/2 over one connection", web),
     Entry("short-flows", "Alizadeh et al., SIGCOMM 2013 (pFabric)", short_flows),
+    Entry("rrul", "flent, tests/rrul.conf (Høiland-Jørgensen et al., 2017)", rrul),
     Entry("topology-zoo", "Knight et al., IEEE JSAC 29(9), 2011", topology_zoo),
     Entry("data-centre", f"{_SUITE} §4.3", data_centre),
     Entry("access-link", f"{_SUITE} §4.3", access_link),

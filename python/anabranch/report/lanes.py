@@ -15,11 +15,21 @@ _SPANS = {
     "data": ("new data sent", 0),
     "outage": ("outage", 1),
 }
-_POINTS: dict[str, tuple[str, Kind, int]] = {
-    "timeout": ("timeout", "points", 6),
-    "loss": ("lost", "crosses", 6),
-    "retransmission": ("sent again", "dots", 4),
+_POINTS: dict[str, tuple[str, Kind, int, int]] = {
+    "handshake": ("handshake", "marks", 2, 0),
+    "close": ("end of the connection", "marks", 2, 1),
+    "address": ("addresses", "marks", 4, 2),
+    "heartbeat": ("heartbeat", "marks", 5, 0),
+    "timeout": ("timeout", "marks", 6, 3),
+    "fast-retransmit": ("fast retransmit", "marks", 6, 2),
+    "ecn": ("window reduced for marks", "marks", 3, 2),
+    "mark": ("CE marks received", "marks", 3, 0),
+    "probe": ("tail loss probe", "marks", 0, 1),
+    "undo": ("reduction undone", "marks", 0, 2),
+    "loss": ("lost", "crosses", 6, 0),
+    "retransmission": ("sent again", "dots", 4, 0),
 }
+"""Of each kind of event its name, form, colour and mark."""
 _DOWN = STATES[2:]
 
 
@@ -36,12 +46,11 @@ def timeline_chart(every: Sequence[Event], end_s: float, link: str) -> Chart | N
         traces += _spans(name, [e for e in known if e.kind == kind], lane, colour)
     down = [event for event in known if event.kind == "state" and event.detail in _DOWN]
     traces += _spans("path failed", down, lane, 3)
-    for kind, (name, form, colour) in _POINTS.items():
+    for kind, (name, form, colour, mark) in _POINTS.items():
         mine = [event for event in known if event.kind == kind]
         if mine:
             x, y = [event.time_s for event in mine], [lane[event.lane] for event in mine]
-            traces.append(Trace(name, "marks" if form == "points" else form, x, y, colour=colour,
-                                mark=3))  # fmt: skip
+            traces.append(Trace(name, form, x, y, colour=colour, mark=mark))
     more = len(names) - len(shown)
     notes = [f"{more} more flows and paths are in the table."] if more > 0 else []
     return Chart(

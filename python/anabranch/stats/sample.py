@@ -96,6 +96,22 @@ class Sample:
         """
         return self / other - 1.0
 
+    def change_of_means(self, other: Sample) -> Sample:
+        """The difference of the means as a share of the mean of `other`, which a replication
+        where `other` is 0 does not spoil.
+
+        The values are those of the ratio of means made linear at the means (the delta method), so
+        that their mean is the change and their spread is its spread.
+
+        >>> Sample.of([3.0, 5.0, 1.0]).change_of_means(Sample.of([2.0, 4.0, 0.0])).estimate.mean
+        0.5
+        """
+        length = min(len(self.values), len(other.values))
+        mean = float(np.mean(other.values[:length]))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = float(np.divide(np.mean(self.values[:length]), mean))
+        return (self - other * ratio) / mean + (ratio - 1.0)
+
     def known(self) -> Sample:
         """Without replications that have no value, as when the event never came."""
         return Sample(self.values[np.isfinite(self.values)], self.sources, self.looks)

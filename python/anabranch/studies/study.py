@@ -13,7 +13,7 @@ from anabranch.cache import RunCache
 from anabranch.experiment import RunResult, Scenario
 from anabranch.files import write_text
 from anabranch.stats import Looks
-from anabranch.studies.live import LiveOutcome, LivePart
+from anabranch.studies.live import Further, LiveOutcome, LivePart
 from anabranch.studies.live import outcome as live_outcome
 from anabranch.studies.replications import Decided, Replicated, decide
 from anabranch.studies.results import FigureEntry, StudyResult
@@ -198,9 +198,26 @@ class Study:
             raise ValueError(f"the study {self.name} has no live part")
         folder = context.directory / live_outcome.FOLDER
         together = (part.quick_together if context.quick else None) or part.together
-        found = worlds.run(
-            part.trials(context.quick, folder), folder, context.progress, together=together
-        )
+        trials = part.trials(context.quick, folder)
+        found = worlds.run(trials, folder, context.progress, together=together)
+        results = {"simulated": found.simulated, "live": found.live}
+        further = []
+        for world in part.further:
+            there = worlds.run(
+                [world.real(trial) for trial in trials],
+                folder / world.name,
+                context.progress,
+                together=together,
+                known=found.simulated,
+            )
+            results[world.name] = there.live
+            claims = part.judge(there.live, context.quick)
+            further.append(Further(world.name, world.setting, claims, there.timings))
+        tables = [
+            row | {"world": name}
+            for name, each in results.items()
+            for row in (part.tables(each, context.quick) if part.tables else ())
+        ]
         return LiveOutcome(
             name=self.name,
             quick=context.quick,
@@ -210,4 +227,6 @@ class Study:
             simulated=part.judge(found.simulated, context.quick),
             live=part.judge(found.live, context.quick),
             timings=found.timings,
+            further=further,
+            tables=tables,
         )

@@ -25,6 +25,11 @@ TABLES: dict[str, type[rows.Row]] = {
     "links": rows.Link,
     "paths": rows.Path,
     "messages": rows.Message,
+    "datagrams": rows.Datagrams,
+    "pings": rows.Ping,
+    "calls": rows.Call,
+    "videos": rows.Video,
+    "loads": rows.Load,
     "runs": rows.Run,
 }
 """The tables that a metric can be a column of, and the class of their rows."""

@@ -49,7 +49,7 @@ def _fault(metric: Metric, run: RunResult, scenario: str) -> tuple[str, str, lis
         if not flows:
             return "table", "paths", ["flows, links, messages, runs: no flow has several paths"]
     there = [link.name for link in run.links] if metric.table == "links" else flows
-    if metric.table == "messages":
+    if metric.table in ("messages", "datagrams", "calls"):
         there = [*flows, *(f"{flow}.reverse" for flow in flows)]
     patterns = metric.patterns()
     for pattern in patterns:

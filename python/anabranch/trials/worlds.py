@@ -112,11 +112,13 @@ def run(
     together: int,
     most_load: float = math.inf,
     resume: bool = True,
+    known: Results | None = None,
 ) -> Worlds:
     """All trials in both worlds, live at most `together` at a time, of which links carry at most
     `most_load` packets a second in virtual time. Scenarios, programs' output and finished runs are
-    kept in the folder; with `resume` a finished run is not run again."""
-    before = simulated(trials)
+    kept in the folder; with `resume` a finished run is not run again. `known` is what the trials
+    gave in virtual time, where that was computed before."""
+    before = simulated(trials) if known is None else known
     groups = batches(
         trials,
         together,

@@ -1,13 +1,13 @@
 //! Forged segments in a connection of others (RFC 5961): the attacker knows addresses
 //! and ports, and of the numbers what its aim says. In SCTP the verification tag takes
-//! the numbers' place (RFC 9260 §8.5).
+//! the numbers' place (RFC 9260 §8.5): data and ABORTs.
 
 use super::scene::{Scene, forged_octets, segment};
 use super::{Aim, Form};
 use crate::Kind;
 use anabranch_units::Serial32;
 use anabranch_wire::TcpFlags;
-use anabranch_wire::sctp::Chunk;
+use anabranch_wire::sctp::{Chunk, DataChunk, DataFlags};
 
 /// How far ahead a forged timestamp is: half of what counts as later (RFC 7323 §5.2), 12 days
 /// of a clock of milliseconds.
@@ -24,6 +24,9 @@ pub(super) struct Blind {
 
 impl Form for Blind {
     fn forge(&mut self, scene: &mut Scene<'_>) {
+        if let Some(tag) = scene.tag() {
+            return self.forge_chunk(scene, tag);
+        }
         let Some(numbers) = scene.numbers() else { return };
         let (seq, ack) = match self.aim {
             Aim::Exact => (numbers.seq, numbers.ack),
@@ -56,6 +59,22 @@ impl Form for Blind {
             forged.payload = forged_octets(self.size);
         }
         scene.send_tcp(scene.peer(), forged);
+    }
+}
+
+impl Blind {
+    /// A message of one DATA chunk, the next that the victim expects.
+    fn forge_chunk(&self, scene: &mut Scene<'_>, tag: u32) {
+        let tag = if self.aim == Aim::Exact { tag } else { scene.random() };
+        let data = DataChunk {
+            flags: DataFlags::WHOLE.union(DataFlags::UNORDERED),
+            tsn: scene.tsns().expected,
+            stream: 0,
+            ssn: 0,
+            ppid: 0,
+            payload: forged_octets(self.size),
+        };
+        scene.send_sctp(scene.peer(), tag, Chunk::Data(data));
     }
 }
 

@@ -17,12 +17,25 @@ const PORTS: (u16, u16) = (1024, 49_151);
 pub(super) struct Numbers {
     /// What the victim expects next.
     pub seq: Serial32,
-    /// What it sent last.
+    /// What its peer has acknowledged.
     pub ack: Serial32,
+    /// The end of what it sent last.
+    pub sent: Serial32,
     /// The window that it advertised, as it stands in the header.
     pub window: u32,
     /// Timestamps that pass for the peer's.
     pub timestamps: Option<Timestamps>,
+}
+
+/// The same of an association of SCTP; those that were in no packet of late are anything.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Tsns {
+    /// The TSN that the victim expects next.
+    pub expected: Serial32,
+    /// The last TSN that its peer has acknowledged.
+    pub acknowledged: Serial32,
+    /// The TSN that it sent last.
+    pub sent: Serial32,
 }
 
 /// What a form has at hand.
@@ -88,6 +101,7 @@ impl Scene<'_> {
             ack: of_peer
                 .filter(|of_peer| of_peer.flags.contains(TcpFlags::ACK))
                 .map_or(victim.seq, |of_peer| of_peer.ack),
+            sent: victim.seq.add(victim.payload.len()),
             window: u32::from(victim.window).max(1),
             timestamps,
         })
@@ -99,6 +113,43 @@ impl Scene<'_> {
         let Body::Sctp(sctp) = &packet.body else { return None };
         (sctp.tag != 0).then_some(sctp.tag)
     }
+
+    /// The TSNs of the association.
+    pub fn tsns(&mut self) -> Tsns {
+        let [victim, peer] =
+            [self.sight.side, 1 - self.sight.side].map(|side| self.last[side].as_ref());
+        let expected = victim.and_then(cum_tsn_of).map(|cum_tsn| cum_tsn.add(1));
+        let (acknowledged, sent) = (peer.and_then(cum_tsn_of), victim.and_then(tsn_of));
+        let mut or_any = |tsn: Option<Serial32>| tsn.unwrap_or_else(|| Serial32(self.random()));
+        Tsns { expected: or_any(expected), acknowledged: or_any(acknowledged), sent: or_any(sent) }
+    }
+}
+
+/// What a packet of an association acknowledges.
+fn cum_tsn_of(packet: &Packet) -> Option<Serial32> {
+    let cum_tsn = |chunk: &Chunk| match chunk {
+        Chunk::Sack(sack) => Some(sack.cum_tsn),
+        _ => None,
+    };
+    chunks_of(packet).find_map(cum_tsn)
+}
+
+/// The last TSN in a packet of an association.
+fn tsn_of(packet: &Packet) -> Option<Serial32> {
+    let tsn = |chunk: &Chunk| match chunk {
+        Chunk::Data(data) => Some(data.tsn),
+        Chunk::IData(data) => Some(data.tsn),
+        _ => None,
+    };
+    chunks_of(packet).filter_map(tsn).last()
+}
+
+fn chunks_of(packet: &Packet) -> impl Iterator<Item = &Chunk> {
+    let sctp = match &packet.body {
+        Body::Sctp(sctp) => Some(sctp),
+        _ => None,
+    };
+    sctp.into_iter().flat_map(|sctp| sctp.chunks.iter())
 }
 
 fn tcp_of(packet: &Packet) -> Option<&TcpSegment> {

@@ -11,7 +11,7 @@
 //!   w_r -= w_r / 2 min(alpha_r, 1.5)
 //! ```
 
-use super::{Others, Term, own};
+use super::{Others, Term, own, term_of};
 use crate::ack_clocked::{AckClocked, Common, Law};
 use crate::reno::one_segment_per_round;
 use crate::{Acked, Cause, PathView, Sibling};
@@ -38,6 +38,13 @@ impl BaliaLaw {
     fn alpha(&self, own: Term) -> f64 {
         self.others.terms().map(Term::x).fold(own.x(), f64::max) / own.x()
     }
+
+    /// By how many segments an acknowledged segment opens the window.
+    fn step(&self, own: Term) -> f64 {
+        let rates: f64 = self.others.terms().chain([own]).map(Term::x).sum();
+        let alpha = self.alpha(own);
+        own.x() / own.rtt / (rates * rates) * ((1.0 + alpha) / 2.0) * ((4.0 + alpha) / 5.0)
+    }
 }
 
 impl Law for BaliaLaw {
@@ -58,11 +65,7 @@ impl Law for BaliaLaw {
 
     fn avoid(&mut self, cwnd: f64, acked: &Acked, path: &PathView) -> f64 {
         let Some(own) = own(cwnd, path) else { return one_segment_per_round(cwnd, acked, path) };
-        let rates: f64 = self.others.terms().chain([own]).map(Term::x).sum();
-        let alpha = self.alpha(own);
-        let step =
-            own.x() / own.rtt / (rates * rates) * ((1.0 + alpha) / 2.0) * ((4.0 + alpha) / 5.0);
-        step * acked.bytes as f64
+        self.step(own) * acked.bytes as f64
     }
 
     fn reduce(&mut self, cwnd: f64, base: f64, cause: Cause, path: &PathView) -> f64 {
@@ -70,5 +73,11 @@ impl Law for BaliaLaw {
         // A timeout halves, as in RFC 5681.
         let part = if cause == Cause::Timeout { 1.0 } else { alpha.min(1.5) };
         base * (1.0 - part / 2.0)
+    }
+
+    /// Growth of the window, as a multiple of Reno's.
+    fn coupling(&self, path: &Sibling) -> Option<f64> {
+        let own = term_of(path)?;
+        Some(self.step(own) * own.w)
     }
 }

@@ -11,7 +11,7 @@
 //! Slow start, fast recovery and the halving at a loss stay those of RFC 5681.
 //! Alpha is computed with each ACK, where §4.1 lets it be less often.
 
-use super::{Others, own};
+use super::{Others, Term, own, term_of};
 use crate::ack_clocked::{AckClocked, Common, Law};
 use crate::reno::one_segment_per_round;
 use crate::{Acked, Cause, PathView, Sibling};
@@ -34,6 +34,17 @@ pub struct LiaLaw {
     others: Others,
 }
 
+impl LiaLaw {
+    /// `alpha` (2) and `cwnd_total` in segments.
+    fn alpha(&self, own: Term) -> (f64, f64) {
+        let all = || self.others.terms().chain([own]);
+        let total: f64 = all().map(|p| p.w).sum();
+        let best = all().map(|p| p.w / (p.rtt * p.rtt)).fold(0.0, f64::max);
+        let rates: f64 = all().map(Term::x).sum();
+        (total * best / (rates * rates), total)
+    }
+}
+
 impl Law for LiaLaw {
     type Options = LiaOptions;
     const COUPLED: bool = true;
@@ -53,11 +64,7 @@ impl Law for LiaLaw {
     fn avoid(&mut self, cwnd: f64, acked: &Acked, path: &PathView) -> f64 {
         let alone = one_segment_per_round(cwnd, acked, path);
         let Some(own) = own(cwnd, path) else { return alone };
-        let all = || self.others.terms().chain([own]);
-        let total: f64 = all().map(|p| p.w).sum();
-        let best = all().map(|p| p.w / (p.rtt * p.rtt)).fold(0.0, f64::max);
-        let rates: f64 = all().map(|p| p.x()).sum();
-        let alpha = total * best / (rates * rates); // (2)
+        let (alpha, total) = self.alpha(own);
         // (1), windows in segments of this path: MSS_i cancels.
         let segments = acked.bytes as f64 / path.mss as f64;
         let linked = alpha * segments / total * path.mss as f64;
@@ -67,5 +74,10 @@ impl Law for LiaLaw {
     /// Half, as in RFC 5681 §3.1.
     fn reduce(&mut self, _cwnd: f64, base: f64, _cause: Cause, _path: &PathView) -> f64 {
         base / 2.0
+    }
+
+    /// `alpha`.
+    fn coupling(&self, path: &Sibling) -> Option<f64> {
+        Some(self.alpha(term_of(path)?).0)
     }
 }

@@ -145,11 +145,11 @@ impl MCubicLaw {
     }
 
     /// `K'_i`, in seconds.
-    fn k_prime(&self, path: &PathView) -> f64 {
+    fn k_prime(&self, srtt: Option<Span>) -> f64 {
         if self.now.k == 0.0 {
             return 0.0; // beyond the plateau: CUBIC's convex branch
         }
-        let k = self.floored(self.now.k, path.srtt);
+        let k = self.floored(self.now.k, srtt);
         let others: f64 =
             self.others.iter().map(|other| 1.0 / self.floored(other.state.k, other.srtt)).sum();
         k * k * (1.0 / k + others)
@@ -223,7 +223,7 @@ impl Law for MCubicLaw {
         let part = (acked.bytes as f64 / cwnd).min(1.0);
         let rtt = path.srtt.or(acked.rtt).map_or(0.0, |rtt| rtt.as_secs_f64());
         let t = acked.now.saturating_since(self.now.t_epoch).as_secs_f64() + rtt;
-        let d = t - self.k_prime(path);
+        let d = t - self.k_prime(path.srtt);
         let target = (C * d * d * d * mss + self.now.w_max).min(1.5 * cwnd);
         if target > cwnd { (target - cwnd) * part } else { mss * part / 100.0 }
     }
@@ -253,5 +253,10 @@ impl Law for MCubicLaw {
 
     fn shared(&self, _cwnd: f64) -> Shared {
         Shared { k: self.now.k, ..Shared::default() }
+    }
+
+    /// `K'`, in seconds.
+    fn coupling(&self, path: &Sibling) -> Option<f64> {
+        Some(self.k_prime(path.srtt))
     }
 }

@@ -25,7 +25,7 @@
 //!   start and the reduction to 0.7 are CUBIC's. With one path it is CUBIC without
 //!   that region.
 
-use super::{Others, own};
+use super::{Others, Term, own, term_of};
 use crate::ack_clocked::{AckClocked, Common, Law};
 use crate::{Acked, Cause, PathView, Sibling};
 use anabranch_units::Time;
@@ -94,8 +94,8 @@ struct Curve {
 
 impl MCubicShareLaw {
     /// `s_i`.
-    fn share(&self, cwnd: f64, path: &PathView) -> f64 {
-        let Some(own) = own(cwnd, path) else { return 1.0 };
+    fn share(&self, own: Option<Term>) -> f64 {
+        let Some(own) = own else { return 1.0 };
         let others: f64 = self.others.terms().map(|term| term.x()).sum();
         (own.x() / (own.x() + others)).max(f64::from(self.least_share) / 100.0)
     }
@@ -146,7 +146,7 @@ impl Law for MCubicShareLaw {
             c.k = libm::cbrt((c.w_max - cwnd) / mss / C);
             self.last = acked.now;
         }
-        let share = self.share(cwnd, path);
+        let share = self.share(own(cwnd, path));
         let speed = share * libm::cbrt(share); // s^(4/3)
         self.now.tau += speed * acked.now.saturating_since(self.last).as_secs_f64();
         self.last = acked.now;
@@ -175,5 +175,10 @@ impl Law for MCubicShareLaw {
 
     fn on_idle(&mut self) {
         self.now.tau = -1.0;
+    }
+
+    /// The path's share of the rate, which slows its clock.
+    fn coupling(&self, path: &Sibling) -> Option<f64> {
+        Some(self.share(term_of(path)))
     }
 }

@@ -61,6 +61,12 @@ impl OliaLaw {
         self.between.max(self.since)
     }
 
+    /// The first term of (5).
+    fn linked(&self, own: Term) -> f64 {
+        let rates: f64 = self.others.terms().chain([own]).map(Term::x).sum();
+        own.w / (own.rtt * own.rtt) / (rates * rates)
+    }
+
     /// (6).
     fn alpha(&self, own: Term) -> f64 {
         let others = || self.others.iter().filter_map(|other| Some((term_of(other)?, other.state)));
@@ -109,8 +115,7 @@ impl Law for OliaLaw {
 
     fn avoid(&mut self, cwnd: f64, acked: &Acked, path: &PathView) -> f64 {
         let Some(own) = own(cwnd, path) else { return one_segment_per_round(cwnd, acked, path) };
-        let rates: f64 = self.others.terms().chain([own]).map(Term::x).sum();
-        let step = own.w / (own.rtt * own.rtt) / (rates * rates) + self.alpha(own) / own.w; // (5)
+        let step = self.linked(own) + self.alpha(own) / own.w; // (5)
         let mss = path.mss as f64;
         (step * acked.bytes as f64).max(mss - cwnd) // one segment remains
     }
@@ -129,5 +134,11 @@ impl Law for OliaLaw {
 
     fn shared(&self, _cwnd: f64) -> Shared {
         Shared { between_losses: self.l(), ..Shared::default() }
+    }
+
+    /// Growth of the window, as a multiple of Reno's, without what is taken off large windows.
+    fn coupling(&self, path: &Sibling) -> Option<f64> {
+        let own = term_of(path)?;
+        Some(self.linked(own) * own.w + self.alpha(own).max(0.0))
     }
 }

@@ -229,4 +229,9 @@ impl Law for WVegasLaw {
     fn shared(&self, _cwnd: f64) -> Shared {
         Shared { rate: self.rate, ..Shared::default() }
     }
+
+    /// `alpha_r`: segments that the path is to keep in queues.
+    fn coupling(&self, _path: &Sibling) -> Option<f64> {
+        Some(self.alpha)
+    }
 }

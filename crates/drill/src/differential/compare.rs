@@ -16,6 +16,10 @@ const COARSE: [(Span, Span); 3] = [
     (Span::from_millis(2000), Span::from_millis(270)),
 ];
 
+/// Flags that are compared.
+const KEPT: [TcpFlags; 6] =
+    [TcpFlags::SYN, TcpFlags::FIN, TcpFlags::RST, TcpFlags::ECE, TcpFlags::CWR, TcpFlags::ACK];
+
 /// A packet of a run in relative numbers, without what stacks are free to choose.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Line {
@@ -39,6 +43,16 @@ impl Line {
         self.seq + self.len + u64::from(self.flags.contains(TcpFlags::FIN))
     }
 
+    /// The octet that ends at `to` is in it.
+    pub fn reaches(&self, to: u64) -> bool {
+        self.seq < to && to <= self.end()
+    }
+
+    /// It says that the window was reduced for ECN.
+    pub fn reduces(&self) -> bool {
+        self.flags.contains(TcpFlags::CWR) && !self.flags.contains(TcpFlags::SYN)
+    }
+
     /// It is the stack's, and no reset.
     pub fn is_of_stack(&self) -> bool {
         !self.inbound && !self.flags.contains(TcpFlags::RST)
@@ -47,7 +61,8 @@ impl Line {
     /// All but the time is the same. The number of an ACK without text says nothing: RFC 9293 has SND.NXT, Linux
     /// the edge of a window that has shrunk.
     fn is_like(&self, other: &Line) -> bool {
-        let text = |line: &Line| line.len > 0 || line.flags != TcpFlags::ACK;
+        let more = TcpFlags::SYN.union(TcpFlags::FIN).union(TcpFlags::RST);
+        let text = |line: &Line| line.len > 0 || line.flags.intersects(more);
         let seq = if text(self) || text(other) { self.seq } else { other.seq };
         Line { time: other.time, seq, ..self.clone() } == *other
     }
@@ -63,6 +78,8 @@ impl fmt::Display for Line {
             (TcpFlags::SYN, 'S'),
             (TcpFlags::FIN, 'F'),
             (TcpFlags::RST, 'R'),
+            (TcpFlags::ECE, 'E'),
+            (TcpFlags::CWR, 'W'),
             (TcpFlags::ACK, '.'),
         ];
         for (_, letter) in letters.iter().filter(|(flag, _)| self.flags.contains(*flag)) {
@@ -111,8 +128,7 @@ impl Origins {
         let (sender, receiver) = (sender.unwrap_or_default(), receiver.unwrap_or_default());
         // A number before the first is of a connection before.
         let relative = |number: Serial32, to: Serial32| number.distance_from(to).max(0) as u64;
-        let kept = [TcpFlags::SYN, TcpFlags::FIN, TcpFlags::RST, TcpFlags::ACK];
-        let kept = kept.into_iter().filter(|flag| has(*flag));
+        let kept = KEPT.into_iter().filter(|flag| has(*flag));
         let sack = segment.options.sack.as_slice().iter();
         // What a reset carries besides says nothing; that of no connection has the number 0.
         let reset = has(TcpFlags::RST);

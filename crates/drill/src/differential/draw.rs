@@ -16,7 +16,7 @@ const EVENTS: u64 = 24;
 const HOLES: usize = 3;
 
 /// What the peer may do, and how often it is drawn.
-const CHOICES: [(Choice, u64); 17] = [
+const CHOICES: [(Choice, u64); 18] = [
     (Choice::Write, 26),
     (Choice::Read, 8),
     (Choice::AcknowledgeAll, 22),
@@ -34,6 +34,7 @@ const CHOICES: [(Choice, u64); 17] = [
     (Choice::Syn, 1),
     (Choice::Shutdown, 2),
     (Choice::Close, 1),
+    (Choice::Congested, 8),
 ];
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -55,6 +56,8 @@ enum Choice {
     Syn,
     Shutdown,
     Close,
+    /// An ACK tells of a mark, where ECN is used.
+    Congested,
 }
 
 impl Choice {
@@ -77,6 +80,18 @@ struct Progress {
     segments: Vec<(u64, u64)>,
     /// What it acknowledges.
     acknowledges: u64,
+    /// How often it has said that it reduced its window.
+    reduced: usize,
+    /// What it has sent, in order.
+    sent_lines: Vec<Line>,
+}
+
+impl Progress {
+    /// Milliseconds from the handshake to when the stack last sent the octet before `to`.
+    fn sent_at(&self, to: u64) -> u64 {
+        let newest = self.sent_lines.iter().rev().find(|line| line.reaches(to));
+        newest.map_or(0, |line| line.time.as_millis())
+    }
 }
 
 /// A session in the making, with the peer's state.
@@ -95,6 +110,12 @@ pub(crate) struct Drawn {
     offered: u64,
     edge: u64,
     written: u64,
+    /// What the peer's timestamps echo, in milliseconds from the handshake.
+    echo: u64,
+    /// The peer tells of a mark until the stack has reduced its window more often than this.
+    congested: Option<usize>,
+    /// Draws for what only some sessions have, so that the others stay as they are.
+    extras: Generator,
     /// The application, or the peer, has ended its stream.
     ended: bool,
     peer_ended: bool,
@@ -107,7 +128,12 @@ impl Drawn {
         let mss = pick(&mut draw, &[512, 1024, 1280]);
         // A window of whole segments: who has a rest of a window to fill is free to.
         let octets = mss * pick(&mut draw, &[4, 12, 24, 48]);
+        let mut extras = Seed { seed: number, replication: 0 }.generator("extensions");
+        let (timestamps, ecn) = (extras.chance(0.4), extras.chance(0.3));
         let opening = Opening {
+            timestamps,
+            ecn,
+            shrinks: extras.chance(0.2),
             active: draw.chance(0.4),
             mss,
             sack: draw.chance(0.7),
@@ -125,6 +151,9 @@ impl Drawn {
             offered: opening.octets,
             edge: 1 + opening.octets,
             written: 0,
+            echo: 0,
+            congested: None,
+            extras,
             ended: false,
             peer_ended: false,
         }
@@ -150,20 +179,32 @@ impl Drawn {
     fn progress(&self) -> Progress {
         let script = self.session.script_until(self.now);
         let report = run_script(&self.session.name(), &script, Against::ours());
-        let mut progress = Progress { sent: 1, segments: Vec::new(), acknowledges: 1 };
-        for line in lines(&report).into_iter().filter(Line::is_of_stack) {
+        let sent_lines: Vec<Line> = lines(&report).into_iter().filter(Line::is_of_stack).collect();
+        let reduced = sent_lines.iter().filter(|line| line.reduces()).count();
+        let mut progress = Progress {
+            sent: 1,
+            segments: Vec::new(),
+            acknowledges: 1,
+            reduced,
+            sent_lines: Vec::new(),
+        };
+        for line in &sent_lines {
             if line.end() > progress.sent {
                 progress.segments.push((progress.sent, line.end()));
                 progress.sent = line.end();
             }
             progress.acknowledges = progress.acknowledges.max(line.ack);
         }
-        progress
+        Progress { sent_lines, ..progress }
     }
 
     fn act(&mut self, progress: Progress) -> Option<Act> {
         let receives = self.session.role() == Role::Receiver;
-        let choices = CHOICES.iter().filter(|(choice, _)| !receives || choice.is_of_receivers());
+        let ecn = self.session.opening.ecn;
+        let choices = CHOICES.iter().filter(|(choice, _)| {
+            (!receives || choice.is_of_receivers()) && (ecn || *choice != Choice::Congested)
+        });
+        self.congested = self.congested.filter(|reduced| progress.reduced <= *reduced);
         let total: u64 = choices.clone().map(|(_, weight)| weight).sum();
         let mut at = self.draw.below(total);
         let choice = choices.clone().find(|(_, weight)| {
@@ -176,13 +217,13 @@ impl Drawn {
         match choice.0 {
             Choice::Write => self.write(mss),
             Choice::Read => Some(Act::Read(pick(&mut self.draw, &[1, 1000, 100_000]))),
-            Choice::AcknowledgeAll => self.acknowledge(progress.sent),
+            Choice::AcknowledgeAll => self.acknowledge(progress.sent, &progress),
             Choice::AcknowledgeSome => {
                 let ends = progress.segments.iter().map(|(_, end)| *end);
                 let ends: Vec<u64> = ends.filter(|end| *end > self.acked).collect();
                 (!ends.is_empty())
                     .then(|| pick(&mut self.draw, &ends))
-                    .and_then(|to| self.acknowledge(to))
+                    .and_then(|to| self.acknowledge(to, &progress))
             }
             Choice::Sack => self.sack(&progress),
             Choice::OldAck => {
@@ -192,6 +233,9 @@ impl Drawn {
             Choice::Window => {
                 let first = self.session.opening.octets;
                 self.offered = pick(&mut self.draw, &[0, first / 2, first, 61_440]);
+                if self.session.opening.shrinks {
+                    self.edge = self.acked + self.offered;
+                }
                 Some(self.bare(self.acked))
             }
             Choice::Data => self.data(len),
@@ -240,6 +284,13 @@ impl Drawn {
                 let first = !std::mem::replace(&mut self.ended, true);
                 (first && self.draw.chance(0.5)).then_some(Act::Close)
             }
+            Choice::Congested => {
+                // Something must have come that a router marked.
+                if progress.sent > self.acked {
+                    self.congested = Some(progress.reduced);
+                }
+                self.acknowledge(progress.sent, &progress)
+            }
         }
     }
 
@@ -253,16 +304,24 @@ impl Drawn {
         Some(Act::Write(n))
     }
 
+    /// The next octets of the peer. Where ECN is used, new data may be marked on its way, or say that the peer
+    /// has reduced its window (RFC 3168 §6.1.2, §6.1.5).
     fn data(&mut self, len: u64) -> Option<Act> {
         if self.peer_ended {
             return None;
         }
-        let act = self.segment("P.", self.next, len);
+        let mut act = self.segment("P.", self.next, len);
+        if let Act::Segment(segment) = &mut act
+            && self.session.opening.ecn
+        {
+            segment.marked = self.extras.chance(0.15);
+            segment.flags = if self.extras.chance(0.2) { "PW." } else { segment.flags };
+        }
         self.next += len;
         Some(act)
     }
 
-    fn acknowledge(&mut self, to: u64) -> Option<Act> {
+    fn acknowledge(&mut self, to: u64, progress: &Progress) -> Option<Act> {
         if to <= self.acked {
             return None;
         }
@@ -270,6 +329,7 @@ impl Drawn {
         let reached = self.sacked.iter().filter(|(from, _)| *from <= to);
         self.acked = reached.map(|(_, end)| *end).max().unwrap_or(to).max(to);
         let acked = self.acked;
+        self.echo = progress.sent_at(acked);
         self.sacked.retain(|(from, _)| *from > acked);
         Some(self.bare(acked))
     }
@@ -305,15 +365,16 @@ impl Drawn {
     }
 
     fn bare(&mut self, ack: u64) -> Act {
-        let blocks = if self.session.opening.sack { self.sacked.clone() } else { Vec::new() };
-        let (seq, window) = (self.next, self.window(ack));
-        Act::Segment(Segment { flags: ".", seq, len: 0, ack, window, sack: blocks })
+        let sack = if self.session.opening.sack { self.sacked.clone() } else { Vec::new() };
+        let flags = if self.congested.is_some() { "E." } else { "." };
+        let (seq, window, echo) = (self.next, self.window(ack), self.echo);
+        Act::Segment(Segment { flags, seq, len: 0, ack, window, sack, echo, marked: false })
     }
 
     fn segment(&mut self, flags: &'static str, seq: u64, len: u64) -> Act {
-        let (ack, sack) = (self.acked, Vec::new());
+        let (ack, sack, echo) = (self.acked, Vec::new(), self.echo);
         let window = self.window(ack);
-        Act::Segment(Segment { flags, seq, len, ack, window, sack })
+        Act::Segment(Segment { flags, seq, len, ack, window, sack, echo, marked: false })
     }
 }
 

@@ -4,6 +4,10 @@ use super::draw::Drawn;
 use anabranch_units::Span;
 use std::fmt::Write;
 
+/// What the clocks of timestamps say at the handshake, in milliseconds.
+const STACKS_CLOCK: u64 = 100;
+const PEERS_CLOCK: u64 = 1000;
+
 /// How long the stack is watched after the last event.
 const TAIL: Span = Span::from_millis(900);
 
@@ -34,6 +38,10 @@ pub(crate) struct Segment {
     pub window: u64,
     /// Blocks of the SACK option; empty for none.
     pub sack: Vec<(u64, u64)>,
+    /// Milliseconds from the handshake to when the stack sent what this echoes.
+    pub echo: u64,
+    /// A router has marked it (CE).
+    pub marked: bool,
 }
 
 /// What happens when.
@@ -57,6 +65,12 @@ pub(crate) struct Opening {
     pub scale: Option<u32>,
     /// The window that the peer offers at first, in octets.
     pub octets: u64,
+    /// The peer offers timestamps (RFC 7323).
+    pub timestamps: bool,
+    /// Both sides use ECN (RFC 3168).
+    pub ecn: bool,
+    /// The peer takes back what it has offered of its window (RFC 9293 §3.8.6).
+    pub shrinks: bool,
 }
 
 impl Opening {
@@ -68,11 +82,14 @@ impl Opening {
         self.octets >> self.scale.unwrap_or(0)
     }
 
-    /// The options of the peer's SYN.
-    fn options(&self) -> String {
+    /// The options of the peer's SYN, which it sends at `at`.
+    fn options(&self, at: Span) -> String {
         let mut options = format!("mss {}", self.mss);
         if self.sack {
             options += ",nop,nop,sackOK";
+        }
+        if self.timestamps {
+            _ = write!(options, ",{}", stamp(at, if self.active { Some(0) } else { None }));
         }
         if let Some(scale) = self.scale {
             _ = write!(options, ",nop,wscale {scale}");
@@ -80,26 +97,48 @@ impl Opening {
         options
     }
 
+    /// The options of the stack's SYN: left open, but that the script's clock begins with its timestamp.
+    fn expected(&self) -> String {
+        if !self.timestamps {
+            return "...".into();
+        }
+        let sack = if self.active || self.sack { "sackOK" } else { "nop,nop" };
+        let echo = if self.active { 0 } else { PEERS_CLOCK };
+        let scale = if self.active || self.scale.is_some() { ",nop,wscale 7" } else { "" };
+        format!("mss 1460,{sack},TS val {STACKS_CLOCK} ecr {echo}{scale}")
+    }
+
     /// The handshake, in which expectations tell the script both sides' numbers.
     fn script(&self) -> String {
-        let (options, octets, window) = (self.options(), self.octets, self.window());
-        let socket = "--non_fatal=syscall\n0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n";
+        let (octets, window, expected) = (self.octets, self.window(), self.expected());
+        let (syn, syn_ack) = if self.ecn { ("SEW", "SE.") } else { ("S", "S.") };
+        let ecn = u32::from(self.ecn);
+        let socket = format!(
+            "--non_fatal=syscall\n--tcp_ts_ecr_scaled\n`sysctl -q net.ipv4.tcp_ecn={ecn}`\n\
+             0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n"
+        );
         let nonblocking = |fd| format!("fcntl({fd}, F_SETFL, O_RDWR|O_NONBLOCK) = 0\n");
         match self.active {
             true => format!(
                 "{socket}0 {}\
                  0 connect(3, ..., ...) = -1 EINPROGRESS (Operation now in progress)\n\
-                 0 > S 0:0(0) <...>\n\
-                 0.040 < S. 0:0(0) ack 1 win {octets} <{options}>\n\
-                 0.040 > . 1:1(0) ack 1\n",
-                nonblocking(3)
+                 0 > {syn} 0:0(0) <{expected}>\n\
+                 0.040 < {syn_ack} 0:0(0) ack 1 win {octets} <{}>\n\
+                 0.040 > . 1:1(0) ack 1 <...>\n",
+                nonblocking(3),
+                self.options(Opening::LASTS)
             ),
             false => format!(
                 "{socket}0 bind(3, ..., ...) = 0\n0 listen(3, 1) = 0\n\
-                 0 < S 0:0(0) win {octets} <{options}>\n\
-                 0 > S. 0:0(0) ack 1 <...>\n\
-                 0.040 < . 1:1(0) ack 1 win {window}\n\
+                 0 < {syn} 0:0(0) win {octets} <{}>\n\
+                 0 > {syn_ack} 0:0(0) ack 1 <{expected}>\n\
+                 0.040 < . 1:1(0) ack 1 win {window}{}\n\
                  0.040 accept(3, ..., ...) = 4\n0.040 {}",
+                self.options(Span::ZERO),
+                match self.timestamps {
+                    true => format!(" <nop,nop,{}>", stamp(Opening::LASTS, Some(0))),
+                    false => String::new(),
+                },
                 nonblocking(4)
             ),
         }
@@ -159,7 +198,8 @@ impl Session {
         let mut script = self.opening.script();
         for event in &self.events {
             let fd = self.opening.descriptor();
-            _ = writeln!(script, "{} {}", seconds(event.at), event.act.text(fd));
+            let text = event.act.text(fd, event.at, &self.opening);
+            _ = writeln!(script, "{} {text}", seconds(event.at));
         }
         _ = writeln!(script, "{} %{{ assert True }}%", seconds(end));
         script
@@ -167,32 +207,47 @@ impl Session {
 }
 
 impl Act {
-    fn text(&self, fd: u32) -> String {
+    fn text(&self, fd: u32, at: Span, opening: &Opening) -> String {
         match self {
             Act::Write(n) => format!("write({fd}, ..., {n}) = {n}"),
             Act::Read(n) => format!("read({fd}, ..., {n}) = {n}"),
             Act::Shutdown => format!("shutdown({fd}, SHUT_WR) = 0"),
             Act::Close => format!("close({fd}) = 0"),
-            Act::Segment(segment) => segment.text(),
+            Act::Segment(segment) => segment.text(at, opening),
         }
     }
 }
 
 impl Segment {
-    fn text(&self) -> String {
-        let Segment { flags, seq, len, ack, window, sack } = self;
-        let mut text = format!("< {flags} {seq}:{}({len})", seq + len);
+    fn text(&self, at: Span, opening: &Opening) -> String {
+        let Segment { flags, seq, len, ack, window, sack, echo, marked } = self;
+        let field = if *marked { "[ce] " } else { "" };
+        let mut text = format!("< {field}{flags} {seq}:{}({len})", seq + len);
         if flags.contains('.') {
             _ = write!(text, " ack {ack}");
         }
         _ = write!(text, " win {window}");
+        let mut options = Vec::new();
+        if opening.timestamps {
+            options.push(format!("nop,nop,{}", stamp(at, Some(*echo))));
+        }
         if !sack.is_empty() {
             let blocks: Vec<String> =
                 sack.iter().map(|(from, to)| format!("{from}:{to}")).collect();
-            _ = write!(text, " <nop,nop,sack {}>", blocks.join(" "));
+            options.push(format!("nop,nop,sack {}", blocks.join(" ")));
+        }
+        if !options.is_empty() {
+            _ = write!(text, " <{}>", options.join(","));
         }
         text
     }
+}
+
+/// The timestamps of a segment of the peer that leaves at `at`, with what the stack sent so many
+/// milliseconds after the handshake, if it has sent anything.
+fn stamp(at: Span, echo: Option<u64>) -> String {
+    let value = PEERS_CLOCK + at.as_millis();
+    format!("TS val {value} ecr {}", echo.map_or(0, |echo| STACKS_CLOCK + echo))
 }
 
 /// Seconds with three decimals.

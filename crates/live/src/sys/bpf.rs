@@ -9,6 +9,7 @@ use std::path::Path;
 const MAP_CREATE: i64 = 0;
 const MAP_LOOKUP: i64 = 1;
 const MAP_UPDATE: i64 = 2;
+const NEXT_KEY: i64 = 4;
 const PROGRAM_LOAD: i64 = 5;
 const PIN: i64 = 6;
 const GET: i64 = 7;
@@ -153,6 +154,36 @@ pub fn read_first<const N: usize>(map: BorrowedFd<'_>) -> io::Result<[u8; N]> {
     let attribute = Attribute::new().descriptor(0, map).address(8, &key).room(16, &mut value);
     attribute.call(MAP_LOOKUP)?;
     Ok(value)
+}
+
+/// The entry of a key of eight octets, as long as the map's values are; `None` without one.
+///
+/// # Errors
+/// The kernel's.
+pub fn read<const N: usize>(map: BorrowedFd<'_>, key: u64) -> io::Result<Option<[u8; N]>> {
+    let (key, mut value) = (key.to_ne_bytes(), [0; N]);
+    let attribute = Attribute::new().descriptor(0, map).address(8, &key).room(16, &mut value);
+    found(attribute.call(MAP_LOOKUP)).map(|found| found.map(|_| value))
+}
+
+/// The key of eight octets after `key`, or the first; `None` after the last.
+///
+/// # Errors
+/// The kernel's.
+pub fn next_key(map: BorrowedFd<'_>, key: Option<u64>) -> io::Result<Option<u64>> {
+    let (key, mut next) = (key.map(u64::to_ne_bytes), [0; 8]);
+    let mut attribute = Attribute::new().descriptor(0, map).room(16, &mut next);
+    if let Some(key) = &key {
+        attribute = attribute.address(8, key);
+    }
+    found(attribute.call(NEXT_KEY)).map(|found| found.map(|_| u64::from_ne_bytes(next)))
+}
+
+fn found(answer: io::Result<i64>) -> io::Result<Option<i64>> {
+    match answer {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        answer => answer.map(Some),
+    }
 }
 
 /// What a new program is to be.

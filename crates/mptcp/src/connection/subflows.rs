@@ -359,6 +359,7 @@ impl Subflows {
             all.retransmitted_packets += one.retransmitted_packets;
             all.fast_retransmits += one.fast_retransmits;
             all.timeouts += one.timeouts;
+            all.ecn_reductions += one.ecn_reductions;
             all.undone_reductions += one.undone_reductions;
             all.tail_loss_probes += one.tail_loss_probes;
             all.spurious_retransmissions += one.spurious_retransmissions;

@@ -1,4 +1,4 @@
-//! The default of Linux: of the subflows whose congestion window has room, the
+//! The default of the out-of-tree Linux: of the subflows whose congestion window has room, the
 //! one with the lowest smoothed round-trip time (Raiciu et al., "How Hard Can It
 //! Be? Designing and Implementing a Deployable Multipath TCP", NSDI 2012).
 

@@ -219,7 +219,7 @@ impl Features {
         if item.marked {
             self.mark(item.id, step);
         }
-        step.tell(LinkEvent::Starts { departs }, item.id);
+        step.tell(LinkEvent::Starts { since: item.since, departs }, item.id);
         let Item { id, size, extra, distance, .. } = item;
         let fate = Fate::from_bits(item.fate as u32);
         Some((Judged { id, size, fate, extra, distance }, departs))

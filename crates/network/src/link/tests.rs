@@ -144,6 +144,23 @@ fn packets_larger_than_the_mtu_are_dropped() {
     assert_eq!((bench.counters().dropped_mtu, bench.counters().queued), (1, 1));
 }
 
+/// 1500 octets over a link of 1400 are 1396 and 124 octets, which are carried as one.
+#[test]
+fn what_ip_may_cut_is_carried_with_the_headers_of_its_fragments() {
+    let payload = Payload::virtual_of(1480);
+    let packet = Packet::new(Addr(0), Addr(1), Body::Other { protocol: 17, payload });
+    let none = ImpairmentKind::Packets { flow: packet.flow_key(), numbers: vec![9] };
+    for link in [config(), impaired(none, Position::Ingress)] {
+        let mut bench = Bench::new(&LinkConfig { mtu: Bytes(1400), ..link });
+        bench.offer_packet(Time::ZERO, Packet { may_fragment: true, ident: 7, ..packet.clone() });
+        bench.offer_packet(Time::ZERO, packet.clone());
+        bench.run_until(Time::NEVER);
+        assert_eq!(bench.out.iter().map(|item| item.1).collect::<Vec<_>>(), [7]);
+        let counters = bench.counters();
+        assert_eq!((counters.dropped_mtu, counters.bytes_delivered), (1, 1396 + 124));
+    }
+}
+
 #[test]
 fn egress_losses_use_the_link_and_ingress_losses_do_not() {
     let key = |bench: &mut Bench| {

@@ -4,8 +4,8 @@ use super::{Runner, Sent};
 use crate::report::Traced;
 use crate::stack::Outcome;
 use anabranch_units::{Span, Time};
+use anabranch_wire::Packet;
 use anabranch_wire::tcp::udp;
-use anabranch_wire::{AddressBook, Packet};
 
 /// Packets that a stack may send without the clock moving.
 const MOST_AT_ONCE: u32 = 100_000;
@@ -73,7 +73,7 @@ impl Runner<'_> {
             let sent = packet.is_some();
             if let Some(packet) = packet.filter(|_| self.link_up) {
                 self.note(false, &packet);
-                let (udp, packet) = match udp::unwrap(&packet, &AddressBook::new()) {
+                let (udp, packet) = match udp::unwrap(&packet) {
                     Some((ports, inner)) => (Some(ports), inner),
                     None => (None, packet),
                 };

@@ -32,6 +32,8 @@ pub(super) struct Context {
     pub awaits_connection: bool,
     /// The deviation of times that is always allowed.
     pub slack: Span,
+    /// There is IP below the stack.
+    pub has_ip: bool,
 }
 
 /// Packets that left and stand for one of the script.

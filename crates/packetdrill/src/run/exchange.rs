@@ -25,7 +25,8 @@ fn opens(spec: &PacketSpec) -> bool {
 impl Runner<'_> {
     fn context(&self) -> Context {
         let awaits_connection = self.awaits_connection;
-        Context { now: self.now, awaits_connection, slack: self.tolerance.least }
+        let (slack, has_ip) = (self.tolerance.least, self.stack.has_ip());
+        Context { now: self.now, awaits_connection, slack, has_ip }
     }
 
     /// Which of the dialects a packet of the script is of; a message of ICMP
@@ -59,6 +60,9 @@ impl Runner<'_> {
         self.awaits_connection &= !opens(spec);
         self.note(true, &packet);
         self.stack.handle_input(self.now, &packet);
+        if let Some(reason) = self.stack.lack() {
+            return Err(Stop::NotApplicable(reason));
+        }
         if let Some(reason) = self.stack.refusal() {
             return self.fail(event, reason, "", "");
         }

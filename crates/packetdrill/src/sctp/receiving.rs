@@ -2,17 +2,21 @@
 
 use super::attempt::{Attempt, returns, waits};
 use super::notifications;
-use super::values::{argument, length_of_vectors, list, numbers, one, socket_address, structure};
+use super::values::{
+    argument, length_of_vectors, list, numbers, one, part, socket_address, structure,
+};
 use crate::constants::FREEBSD_MSG_EOR;
 use crate::script::{Call, Value};
 use crate::stack::Returned;
 use anabranch_socket::sctp::{Arrival, Options, Part, SctpSockets};
 use anabranch_socket::{Errno, Fd};
+use anabranch_wire::Addr;
 
 const UNORDERED: i64 = 0x400;
 const COMPLETE: i64 = 0x20;
 
-pub(super) fn receive(sockets: &mut SctpSockets, fd: Fd, call: &Call) -> Attempt {
+/// The buffer of a call that receives, in octets, and the call's flags.
+pub fn room(call: &Call) -> (u64, i64) {
     let vectors = match call.name.as_str() {
         "recvmsg" => call.arguments.get(1).and_then(|it| it.field("msg_iov")),
         "readv" | "sctp_recvv" => call.arguments.get(1),
@@ -27,6 +31,11 @@ pub(super) fn receive(sockets: &mut SctpSockets, fd: Fd, call: &Call) -> Attempt
         "recvmsg" => argument(call, 2).unwrap_or(0),
         _ => 0,
     };
+    (len, flags)
+}
+
+pub(super) fn receive(sockets: &mut SctpSockets, fd: Fd, call: &Call) -> Attempt {
+    let (len, flags) = room(call);
     let arrival = match sockets.receive(fd, u32::try_from(len).unwrap_or(u32::MAX)) {
         Err(Errno::EAGAIN) if waits(sockets, fd, flags) => return Attempt::Blocks,
         Err(errno) => return returns(Err(errno)),
@@ -35,7 +44,7 @@ pub(super) fn receive(sockets: &mut SctpSockets, fd: Fd, call: &Call) -> Attempt
     let Ok(options) = sockets.options(fd) else { return returns(Err(Errno::EBADF)) };
     Attempt::Returns(match arrival {
         Arrival::End => Returned::value(0),
-        Arrival::Data(part) => message(call, &part, options),
+        Arrival::Data(part) => received(call, &message_of(&part, options)),
         Arrival::Notification(notification) => {
             let (written, octets) = notifications::structure_of(&notification);
             notified(call, written, octets.min(len), octets <= len)
@@ -62,8 +71,8 @@ fn message_flags(expected: Option<&Value>, end: bool, notification: bool) -> Val
     }
 }
 
-/// A notification, which fills the buffer.
-fn notified(call: &Call, written: Value, octets: u64, end: bool) -> Returned {
+/// What a call returns that receives a notification, whose `octets` fill the buffer; with its `end` or without.
+pub fn notified(call: &Call, written: Value, octets: u64, end: bool) -> Returned {
     let buffer = list([structure(vec![("iov_base", written)])]);
     let outputs = match call.name.as_str() {
         "recvmsg" => {
@@ -83,79 +92,97 @@ fn notified(call: &Call, written: Value, octets: u64, end: bool) -> Returned {
     Returned { outputs, ..Returned::value(octets as i64) }
 }
 
-/// What a message says about itself, in the forms that there are.
-struct Facts<'a>(&'a Part);
+/// A message that was received, or a part of one.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Message {
+    /// Address and port that it came from.
+    pub from: (Addr, u16),
+    /// Octets.
+    pub len: u64,
+    /// It ends with them (`MSG_EOR`).
+    pub end: bool,
+    /// `struct sctp_rcvinfo`, where the socket's options ask for it.
+    pub info: Option<Value>,
+    /// `struct sctp_nxtinfo` of the message behind it, where there is one and the options ask for it.
+    pub next: Option<Value>,
+    /// `struct sctp_sndrcvinfo`, where they ask for that, and whether it is in truth a
+    /// `struct sctp_extrcvinfo`.
+    pub old: Option<(Value, bool)>,
+}
 
-impl Facts<'_> {
-    fn id(&self) -> i64 {
-        self.0.association.0 as i64
-    }
-
-    fn received(&self) -> Value {
-        let part = self.0;
+/// What our sockets say of a message.
+fn message_of(part: &Part, options: &Options) -> Message {
+    let unordered = |it: bool| if it { UNORDERED } else { 0 };
+    let id = part.association.0 as i64;
+    let info = numbers(&[
+        ("rcv_sid", part.stream as i64),
+        ("rcv_ssn", part.number as u16 as i64),
+        ("rcv_flags", unordered(part.unordered)),
+        ("rcv_ppid", part.ppid as i64),
+        ("rcv_tsn", part.tsn.0 as i64),
+        ("rcv_cumtsn", part.cumulative_tsn.0 as i64),
+        ("rcv_context", 0),
+        ("rcv_assoc_id", id),
+    ]);
+    let next = part.next.map(|next| {
         numbers(&[
-            ("rcv_sid", part.stream as i64),
-            ("rcv_ssn", part.number as u16 as i64),
-            ("rcv_flags", if part.unordered { UNORDERED } else { 0 }),
-            ("rcv_ppid", part.ppid as i64),
-            ("rcv_tsn", part.tsn.0 as i64),
-            ("rcv_cumtsn", part.cumulative_tsn.0 as i64),
-            ("rcv_context", 0),
-            ("rcv_assoc_id", self.id()),
-        ])
-    }
-
-    fn next(&self) -> Option<Value> {
-        let next = self.0.next?;
-        Some(numbers(&[
             ("nxt_sid", next.stream as i64),
-            ("nxt_flags", COMPLETE | if next.unordered { UNORDERED } else { 0 }),
+            ("nxt_flags", COMPLETE | unordered(next.unordered)),
             ("nxt_ppid", next.ppid as i64),
             ("nxt_length", next.len as i64),
-            ("nxt_assoc_id", self.id()),
-        ]))
-    }
-
-    /// `struct sctp_sndrcvinfo`, or with `extended` `struct sctp_extrcvinfo`.
-    fn old(&self, extended: bool) -> Value {
-        let part = self.0;
-        let mut fields = vec![
-            ("sinfo_stream", part.stream as i64),
-            ("sinfo_ssn", part.number as u16 as i64),
-            ("sinfo_flags", if part.unordered { UNORDERED } else { 0 }),
-            ("sinfo_ppid", part.ppid as i64),
-            ("sinfo_context", 0),
-            (if extended { "sinfo_pr_value" } else { "sinfo_timetolive" }, 0),
-            ("sinfo_tsn", part.tsn.0 as i64),
-            ("sinfo_cumtsn", part.cumulative_tsn.0 as i64),
-            ("sinfo_assoc_id", self.id()),
-        ];
-        if extended {
-            let next = part.next;
-            let flags = next.map_or(0, |next| 3 | if next.unordered { 4 } else { 0 });
-            fields.extend([
-                ("serinfo_next_flags", flags),
-                ("serinfo_next_stream", next.map_or(0, |next| next.stream as i64)),
-                ("serinfo_next_aid", next.map_or(0, |_| self.id())),
-                ("serinfo_next_length", next.map_or(0, |next| next.len as i64)),
-                ("serinfo_next_ppid", next.map_or(0, |next| next.ppid as i64)),
-            ]);
-        }
-        numbers(&fields)
+            ("nxt_assoc_id", id),
+        ])
+    });
+    let extended = options.extended_info;
+    let old = old_info(&info, next.as_ref(), extended);
+    Message {
+        from: part.from,
+        len: part.payload.len().into(),
+        end: part.end,
+        info: options.receive_info.then_some(info),
+        next: next.filter(|_| options.next_info),
+        old: options.old_receive_info.then_some((old, extended)),
     }
 }
 
-fn message(call: &Call, part: &Part, options: &Options) -> Returned {
-    let facts = Facts(part);
-    let from = socket_address(part.from);
-    let flags = |at: usize| message_flags(call.arguments.get(at), part.end, false);
+/// `struct sctp_sndrcvinfo`, or with `extended` `struct sctp_extrcvinfo` (RFC 6458 §5.3.2, §5.3.3), of
+/// what the newer structures say.
+pub fn old_info(info: &Value, next: Option<&Value>, extended: bool) -> Value {
+    let n = |name| part(info, name).unwrap_or(0);
+    let mut fields = vec![
+        ("sinfo_stream", n("rcv_sid")),
+        ("sinfo_ssn", n("rcv_ssn")),
+        ("sinfo_flags", n("rcv_flags")),
+        ("sinfo_ppid", n("rcv_ppid")),
+        ("sinfo_context", n("rcv_context")),
+        (if extended { "sinfo_pr_value" } else { "sinfo_timetolive" }, 0),
+        ("sinfo_tsn", n("rcv_tsn")),
+        ("sinfo_cumtsn", n("rcv_cumtsn")),
+        ("sinfo_assoc_id", n("rcv_assoc_id")),
+    ];
+    if extended {
+        let n = |name| next.and_then(|next| part(next, name)).unwrap_or(0);
+        let bit = |of, to| if n("nxt_flags") & of == 0 { 0 } else { to };
+        fields.extend([
+            ("serinfo_next_flags", next.map_or(0, |_| 1) | bit(COMPLETE, 2) | bit(UNORDERED, 4)),
+            ("serinfo_next_stream", n("nxt_sid")),
+            ("serinfo_next_aid", n("nxt_assoc_id")),
+            ("serinfo_next_length", n("nxt_length")),
+            ("serinfo_next_ppid", n("nxt_ppid")),
+        ]);
+    }
+    numbers(&fields)
+}
+
+/// What a call returns that receives a message.
+pub fn received(call: &Call, message: &Message) -> Returned {
+    let from = socket_address(message.from);
+    let flags = |at: usize| message_flags(call.arguments.get(at), message.end, false);
     let outputs = match call.name.as_str() {
         "recvfrom" => vec![(4, from)],
         "sctp_recvmsg" => {
             let mut outputs = vec![(3, from), (6, flags(6))];
-            if options.old_receive_info {
-                outputs.push((5, facts.old(options.extended_info)));
-            }
+            outputs.extend(message.old.iter().map(|(old, _)| (5, old.clone())));
             outputs
         }
         "recvmsg" => {
@@ -164,22 +191,21 @@ fn message(call: &Call, part: &Part, options: &Options) -> Returned {
                 1,
                 structure(vec![
                     ("msg_name", from),
-                    ("msg_control", list(control(&facts, options))),
-                    ("msg_flags", message_flags(expected, part.end, false)),
+                    ("msg_control", list(control(message))),
+                    ("msg_flags", message_flags(expected, message.end, false)),
                 ]),
             )]
         }
         "sctp_recvv" => {
             let no_room =
                 matches!(call.arguments.get(5), Some(Value::Word(word)) if word == "NULL");
-            let received = (options.receive_info && !no_room).then(|| facts.received());
-            let next = facts.next().filter(|_| options.next_info && !no_room);
-            let (info, len, kind) = match (received, next) {
-                (Some(received), Some(next)) => {
-                    let both = vec![("recvv_rcvinfo", received), ("recvv_nxtinfo", next)];
+            let asked = |value: &Option<Value>| value.clone().filter(|_| !no_room);
+            let (info, len, kind) = match (asked(&message.info), asked(&message.next)) {
+                (Some(info), Some(next)) => {
+                    let both = vec![("recvv_rcvinfo", info), ("recvv_nxtinfo", next)];
                     (Some(structure(both)), 44, 3)
                 }
-                (Some(received), None) => (Some(received), 28, 1),
+                (Some(info), None) => (Some(info), 28, 1),
                 (None, Some(next)) => (Some(next), 16, 2),
                 (None, None) => (None, 0, 0),
             };
@@ -194,30 +220,23 @@ fn message(call: &Call, part: &Part, options: &Options) -> Returned {
         *at == 6 || !matches!(call.arguments.get(*at), Some(Value::Word(word)) if word == "NULL")
     };
     let outputs = outputs.into_iter().filter(wanted).collect();
-    Returned { outputs, ..Returned::value(part.payload.len() as i64) }
+    Returned { outputs, ..Returned::value(message.len as i64) }
 }
 
 /// Control messages of a message, in the order of FreeBSD.
-fn control(facts: &Facts<'_>, options: &Options) -> Vec<Value> {
-    let message = |kind: &str, len: i64, data: Value| {
+fn control(message: &Message) -> Vec<Value> {
+    let one = |kind: &str, len: i64, data: &Value| {
         structure(vec![
             ("cmsg_len", Value::Number(len)),
             ("cmsg_level", Value::Word("IPPROTO_SCTP".into())),
             ("cmsg_type", Value::Word(kind.into())),
-            ("cmsg_data", data),
+            ("cmsg_data", data.clone()),
         ])
     };
-    let mut all = Vec::new();
-    if options.receive_info {
-        all.push(message("SCTP_RCVINFO", 40, facts.received()));
-    }
-    if let Some(next) = facts.next().filter(|_| options.next_info) {
-        all.push(message("SCTP_NXTINFO", 28, next));
-    }
-    if options.old_receive_info {
-        let extended = options.extended_info;
-        let kind = if extended { "SCTP_EXTRCV" } else { "SCTP_SNDRCV" };
-        all.push(message(kind, 140, facts.old(extended)));
-    }
-    all
+    let info = message.info.iter().map(|info| one("SCTP_RCVINFO", 40, info));
+    let next = message.next.iter().map(|next| one("SCTP_NXTINFO", 28, next));
+    let old = message.old.iter().map(|(old, extended)| {
+        one(if *extended { "SCTP_EXTRCV" } else { "SCTP_SNDRCV" }, 140, old)
+    });
+    info.chain(next).chain(old).collect()
 }

@@ -34,6 +34,8 @@ pub(super) fn config(profile: Profile) -> Config {
             prompt_probes: true,
             immediate_sacks: Some(AT_THE_END),
             burst_keeps_window: false,
+            // Its window grows where the Cumulative TSN Ack Point advances, as RFC 4960 §7.2.1 had it.
+            growth_needs_advance: true,
             initial_window: InitialWindow::Mtus(3),
             window_unit: WindowUnit::Mtu,
             receive_buffer: 1_864_135,

@@ -6,40 +6,40 @@ use crate::stack::{LOCAL, PORT, REMOTE};
 use anabranch_wire::Addr;
 
 /// A structure as it is written into an argument.
-pub(super) fn structure(fields: Vec<(&str, Value)>) -> Value {
+pub fn structure(fields: Vec<(&str, Value)>) -> Value {
     let field =
         |(name, value): (&str, Value)| Field { name: Some(name.into()), count: None, value };
     Value::Struct(fields.into_iter().map(field).collect())
 }
 
 /// The same of numbers alone.
-pub(super) fn numbers(fields: &[(&str, i64)]) -> Value {
+pub fn numbers(fields: &[(&str, i64)]) -> Value {
     structure(fields.iter().map(|(name, n)| (*name, Value::Number(*n))).collect())
 }
 
 /// `[a, b]`.
-pub(super) fn list(values: impl IntoIterator<Item = Value>) -> Value {
+pub fn list(values: impl IntoIterator<Item = Value>) -> Value {
     let unnamed = |value| Field { name: None, count: None, value };
     Value::List(values.into_iter().map(unnamed).collect())
 }
 
 /// `[n]`.
-pub(super) fn one(n: i64) -> Value {
+pub fn one(n: i64) -> Value {
     list([Value::Number(n)])
 }
 
 /// The number of an argument.
-pub(super) fn argument(call: &Call, at: usize) -> Option<i64> {
+pub fn argument(call: &Call, at: usize) -> Option<i64> {
     call.arguments.get(at).and_then(number)
 }
 
 /// The number in the field of a structure; `None` where it is left open.
-pub(super) fn part(value: &Value, name: &str) -> Option<i64> {
+pub fn part(value: &Value, name: &str) -> Option<i64> {
     value.field(name).and_then(number)
 }
 
 /// Octets of the buffers in a list of `{iov_base, iov_len}`.
-pub(super) fn length_of_vectors(vectors: Option<&Value>) -> u64 {
+pub fn length_of_vectors(vectors: Option<&Value>) -> u64 {
     let len = |it: &Field| {
         let fields = it.value.fields()?;
         let named = it.value.field("iov_len").or_else(|| fields.get(1).map(|it| &it.value));
@@ -54,7 +54,7 @@ const KNOWN: [(&str, Addr); 2] = [("192.168.0.1", LOCAL), ("192.0.2.1", REMOTE)]
 
 /// Address and port of a `sockaddr`: the other side, and the usual port, where
 /// they are left open.
-pub(super) fn address(value: Option<&Value>) -> (Addr, u16) {
+pub fn address(value: Option<&Value>) -> (Addr, u16) {
     let port = value.and_then(|it| it.field("sin_port")).and_then(number);
     let port = port.and_then(|port| u16::try_from(port).ok()).unwrap_or(PORT);
     let text = match value.and_then(|it| it.field("sin_addr")) {
@@ -70,7 +70,7 @@ pub(super) fn address(value: Option<&Value>) -> (Addr, u16) {
 }
 
 /// A `sockaddr` as it is written into an argument.
-pub(super) fn socket_address((addr, port): (Addr, u16)) -> Value {
+pub fn socket_address((addr, port): (Addr, u16)) -> Value {
     let text = KNOWN.iter().find(|(_, known)| *known == addr).map(|(text, _)| *text);
     let call = |name: &str, value| Value::Call(name.into(), vec![value]);
     structure(vec![

@@ -4,8 +4,9 @@ use crate::InputError;
 use crate::run_error::RunError;
 use anabranch_congestion::Algorithm;
 use anabranch_kernel::{ALGORITHMS, Algorithm as Object, Counts};
-use anabranch_live::{KernelControl, control};
+use anabranch_live::{Couplings, KernelControl, control};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Those of a run. They leave the kernel when this is dropped.
 #[derive(Debug)]
@@ -74,6 +75,11 @@ impl Controls {
     /// What the kernel calls an algorithm that was offered.
     pub fn name<'a>(&'a self, window: &'a str) -> &'a str {
         self.loaded.get(window).map_or(window, KernelControl::name)
+    }
+
+    /// What couples the subflows that have an algorithm of ours; `None` where none is loaded, or it is not coupled.
+    pub fn couplings(&self, window: &str) -> Option<Arc<Couplings>> {
+        self.loaded.get(window).and_then(KernelControl::couplings)
     }
 
     /// What those of ours counted.

@@ -95,7 +95,7 @@ pub(super) fn settings(
                     }
                     &config.subflow
                 }
-                Protocol::Sctp(_) => continue,
+                Protocol::Sctp(_) | Protocol::Udp(_) => continue,
             };
             let field = |name: &str| format!("flows[{i}].tcp.{name}");
             for (name, path, value) in of_kernel(config, &field("ecn"))? {

@@ -1,5 +1,5 @@
 use super::*;
-use crate::{RunOptions, Scenario, run};
+use crate::{CaptureEnd, CaptureOptions, RunOptions, Scenario, Snap, run};
 use std::path::PathBuf;
 
 /// Long enough for the last ACKs to come back.
@@ -25,7 +25,8 @@ fn captured(text: &str, name: &str, places: &[&str]) -> (crate::RunResult, Repla
     let path: PathBuf =
         std::env::temp_dir().join(format!("anabranch-replay-{name}-{}", std::process::id()));
     let scenario = Scenario::from_toml(text, "t").unwrap();
-    let capture = places.iter().map(|place| (*place).to_owned()).collect();
+    let places = places.iter().map(|place| (*place).to_owned()).collect();
+    let capture = CaptureOptions { places, end: CaptureEnd::Both, snap: Snap::default() };
     let options = RunOptions { pcap: Some(path.clone()), capture, ..RunOptions::default() };
     let result = run(&scenario, &options).unwrap();
     let file = std::fs::read(&path).unwrap();
@@ -96,7 +97,8 @@ fn a_capture_of_one_host_has_no_receiver() {
 fn a_place_that_is_not_there_is_named() {
     let scenario = Scenario::from_toml(LOSSY, "t").unwrap();
     let pcap = Some(std::env::temp_dir().join("never-written"));
-    let capture = vec!["c".to_owned()];
+    let places = vec!["c".to_owned()];
+    let capture = CaptureOptions { places, ..CaptureOptions::default() };
     let options = RunOptions { pcap, capture, ..RunOptions::default() };
     let error = run(&scenario, &options).unwrap_err().to_string();
     assert!(error.contains("`c`") && error.contains("a, b, a-r, r-a, r-b, b-r"), "{error}");

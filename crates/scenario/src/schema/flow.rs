@@ -7,6 +7,7 @@ use super::mptcp;
 use super::sctp::{self, SctpSpec};
 use super::tcp;
 use super::traffic::{self, Workload};
+use super::udp;
 use crate::build::FIRST_PORT;
 use crate::fields::Fields;
 use crate::shape::Shape;
@@ -63,18 +64,30 @@ pub enum Protocol {
     Sctp(Box<SctpSpec>),
     /// RFC 8684, both ends alike.
     Mptcp(Box<anabranch_mptcp::Config>),
+    /// RFC 768, both ends alike.
+    Udp(Box<anabranch_udp::Config>),
 }
 
 /// The transports by the names that they have in scenarios.
-const NAMES: [(&str, &str); 3] = [("tcp", "tcp"), ("sctp", "sctp"), ("mptcp", "mptcp")];
+const NAMES: [(&str, &str); 4] =
+    [("tcp", "tcp"), ("sctp", "sctp"), ("mptcp", "mptcp"), ("udp", "udp")];
+/// Those with connections, for which a port may listen.
+const CONNECTED: &[(&str, &str)] = NAMES.split_at(3).0;
 
 impl Protocol {
     /// The field `protocol` and the tables of its options.
     fn read(f: &Fields<'_>) -> Result<Protocol, InputError> {
         let name = f.choice("protocol", &NAMES)?.unwrap_or("tcp");
         let (tcp, sctp, mptcp) = (f.table("tcp")?, f.table("sctp")?, f.table("mptcp")?);
+        let udp = f.table("udp")?;
         if tcp.is_some() && name == "sctp" {
             return Err(f.error("tcp", "none in a flow over SCTP, whose options are in `sctp`"));
+        }
+        if tcp.is_some() && name == "udp" {
+            return Err(f.error("tcp", "none in a flow over UDP, whose options are in `udp`"));
+        }
+        if udp.is_some() && name != "udp" {
+            return Err(f.error("udp", "none unless `protocol` is \"udp\""));
         }
         if sctp.is_some() && name != "sctp" {
             return Err(f.error("sctp", "none unless `protocol` is \"sctp\""));
@@ -86,6 +99,7 @@ impl Protocol {
         Ok(match name {
             "sctp" => Protocol::Sctp(Box::new(sctp::read(sctp.as_ref())?)),
             "mptcp" => Protocol::Mptcp(Box::new(mptcp::read(f, mptcp.as_ref(), of_tcp()?)?)),
+            "udp" => Protocol::Udp(Box::new(udp::read(udp.as_ref())?)),
             _ => Protocol::Tcp(Box::new(of_tcp()?)),
         })
     }
@@ -100,18 +114,41 @@ impl Protocol {
                 put("tcp", Value::Table(tcp::write(&config.subflow)));
                 put("mptcp", Value::Table(mptcp::write(config)));
             }
+            Protocol::Udp(config) => put("udp", Value::Table(udp::write(config))),
         }
     }
 
     /// The field and the tables.
     pub(super) fn fields(form: &mut Form<'_>, protocol: &mut Protocol) -> Result<(), InputError> {
+        Protocol::some(form, &NAMES, protocol)?;
+        form.says("options of UDP: see [datagrams](traffic.md#datagrams)");
+        form.or_else("all defaults").elsewhere("udp", udp::shape());
+        Ok(())
+    }
+
+    /// The same of a port that listens.
+    pub(super) fn of_listener(
+        form: &mut Form<'_>,
+        protocol: &mut Protocol,
+    ) -> Result<(), InputError> {
+        Protocol::some(form, CONNECTED, protocol)?;
+        let has_connections = !matches!(protocol, Protocol::Udp(_));
+        form.require(has_connections, "protocol", "tcp, sctp, mptcp: nobody listens for datagrams")
+    }
+
+    /// Reads and writes any of them, and describes those of `names` but for the table of UDP.
+    fn some(
+        form: &mut Form<'_>,
+        names: &[(&str, &str)],
+        protocol: &mut Protocol,
+    ) -> Result<(), InputError> {
         match form {
             Form::Read(f) => *protocol = Protocol::read(f)?,
             Form::Write(table) => {
                 protocol.write(&mut |name, value| drop(table.insert(name.to_owned(), value)));
             }
             Form::Describe(_) => {
-                form.says("the transport").choice("protocol", &NAMES, &mut "tcp")?;
+                form.says("the transport").choice("protocol", names, &mut "tcp")?;
                 form.says(
                     "options of TCP, and of the subflows of Multipath TCP: see [`tcp`](#flowstcp)",
                 );
@@ -131,6 +168,7 @@ impl Protocol {
             Protocol::Tcp(_) => "tcp",
             Protocol::Sctp(_) => "sctp",
             Protocol::Mptcp(_) => "mptcp",
+            Protocol::Udp(_) => "udp",
         }
     }
 }
@@ -241,12 +279,48 @@ impl FlowSpec {
         if self.workload != Workload::Bulk && self.reverse_size.is_some() {
             return Err(f.error("reverse_size", "none with this `traffic`"));
         }
+        self.check_datagrams(f)?;
         if self.workload.asks() && has_size {
             let field = if self.size.is_some() { "size" } else { "sizes" };
-            let allowed = "none with requests or pages, whose sizes are in `traffic`";
+            let allowed = "none with this `traffic`, which has the sizes itself";
             return Err(f.error(field, allowed));
         }
         self.check_messages(f)
+    }
+
+    /// Checks that datagrams go over UDP, and streams do not.
+    fn check_datagrams(&self, f: &Fields<'_>) -> Result<(), InputError> {
+        let is_udp = matches!(self.protocol, Protocol::Udp(_));
+        let kind = self.workload.kind();
+        let wrong = |allowed: &str| {
+            let field = f.path("traffic.kind");
+            Err(InputError::field(field, kind, allowed))
+        };
+        if !is_udp {
+            return match self.workload {
+                Workload::Voip(_) | Workload::Ping(_) => {
+                    wrong("one of the others; datagrams go over UDP alone: `protocol = \"udp\"`")
+                }
+                _ => Ok(()),
+            };
+        }
+        if !self.workload.has_datagrams() {
+            return wrong("constant, on-off, ping, voip over UDP, which has no streams");
+        }
+        if self.reverse_size.is_some() {
+            return Err(f.error("reverse_size", "none over UDP"));
+        }
+        Ok(())
+    }
+
+    /// Data octets of each datagram of a flow over UDP.
+    pub fn datagram(&self) -> u32 {
+        match &self.workload {
+            Workload::Constant { chunk, .. } | Workload::OnOff { chunk, .. } => *chunk,
+            Workload::Ping(ping) => ping.size,
+            Workload::Voip(call) => call.data(),
+            _ => 0,
+        }
     }
 
     /// Checks what a message may be in this flow.
@@ -256,7 +330,7 @@ impl FlowSpec {
             Err(InputError::field(f.path(&format!("traffic.{field}")), value, allowed))
         };
         let Protocol::Sctp(sctp) = &self.protocol else {
-            let allowed = "bulk, constant, on-off, requests, pages; messages over SCTP alone";
+            let allowed = "one of the others; messages go over SCTP alone";
             return wrong("kind", "messages".into(), allowed.into());
         };
         for (at, direction) in messages.directions() {
@@ -308,7 +382,7 @@ impl FlowSpec {
     pub fn client_ports(&self) -> u16 {
         match &self.protocol {
             Protocol::Mptcp(config) => config.path_manager.ports().into(),
-            Protocol::Tcp(_) | Protocol::Sctp(_) => 1,
+            Protocol::Tcp(_) | Protocol::Sctp(_) | Protocol::Udp(_) => 1,
         }
     }
 
@@ -326,6 +400,8 @@ impl FlowSpec {
     pub fn is_two_way(&self) -> bool {
         match &self.workload {
             Workload::Messages(messages) => messages.reverse.is_some(),
+            Workload::Voip(call) => call.both_ways,
+            Workload::Ping(_) => true,
             _ => self.reverse_size.is_some() && self.size != Some(0),
         }
     }
@@ -341,7 +417,13 @@ impl FlowSpec {
     /// It is known how much the flow carries.
     pub fn has_end(&self) -> bool {
         let has_size = self.size.is_some() || self.sizes.is_some();
+        if matches!(self.protocol, Protocol::Udp(_)) {
+            // Nobody knows how much arrives.
+            return false;
+        }
         match &self.workload {
+            Workload::Video(_) | Workload::Voip(_) | Workload::Ping(_) => false,
+            Workload::PageLoad(load) => load.count.is_some(),
             Workload::Requests { count, .. } => count.is_some(),
             Workload::Pages(pages) => pages.count.is_some(),
             Workload::Messages(messages) => {

@@ -104,7 +104,7 @@ impl Given {
         form.says("propagation delay")
             .or_else(told.rate.unwrap_or("required, unless `delays` tells it"));
         form.optional("delay", quantity(), &mut given.delay)?;
-        form.says("largest packet; larger ones are dropped and counted");
+        form.says("largest packet; larger ones are dropped and counted, unless IP may cut them ([SCTP](sctp.md#path-mtus))");
         form.or_else(told.other.unwrap_or("`\"1500 B\"`")).optional(
             "mtu",
             mtu(),

@@ -74,7 +74,7 @@ impl ListenSpec {
         form.says("the name of its row in results").or_else("`HOST-PORT`");
         form.optional("name", Text, &mut name)?;
         spec.name = name.unwrap_or_else(|| format!("{}-{}", spec.host, spec.port));
-        Protocol::fields(form, &mut spec.protocol)?;
+        Protocol::of_listener(form, &mut spec.protocol)?;
         form.says("most connections that wait to be accepted");
         form.integer("backlog", 1..=MOST, &mut spec.limits.backlog)?;
         handshakes(form, spec)?;

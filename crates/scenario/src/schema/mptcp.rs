@@ -109,7 +109,7 @@ fn scheduler(form: &mut Form<'_>, scheduler: &mut SchedulerKind) -> Result<(), I
         .collect();
     form.or_own("kind");
     form.says(
-        "or `\"round-robin\"`, `\"redundant\"`, `\"blest\"`, `\"ecf\"`; a table for `{ kind = \
+        "or `\"linux\"`, `\"round-robin\"`, `\"redundant\"`, `\"blest\"`, `\"ecf\"`; a table for `{ kind = \
          \"blest\", delta = 0.01 }`, `{ kind = \"ecf\", beta = 0.25 }`, or [your \
          own](your-algorithm.md): `{ kind = \"my.py:Mine\", ... }`",
     )
@@ -222,13 +222,17 @@ mod tests {
     fn errors_name_the_field_and_what_is_allowed() {
         for (text, field, allowed) in [
             ("enabled = 1", "enabled", "true or false"),
-            ("scheduler = \"fastest\"", "scheduler", "min-rtt, round-robin, redundant, blest, ecf"),
+            (
+                "scheduler = \"fastest\"",
+                "scheduler",
+                "min-rtt, linux, round-robin, redundant, blest, ecf",
+            ),
             (
                 "scheduler = { kind = \"ecf\", beta = 2 }",
                 "scheduler.beta",
                 "a probability, from 0 to 1",
             ),
-            ("scheduler = { beta = 0.5 }", "scheduler.kind", "min-rtt, round-robin"),
+            ("scheduler = { beta = 0.5 }", "scheduler.kind", "min-rtt, linux, round-robin"),
             ("scheduler = { kind = \"min-rtt\", beta = 0.5 }", "scheduler.beta", "no field"),
             ("path_manager = \"mesh\"", "path_manager", "single, full-mesh, pairs, n-diffports"),
             (

@@ -35,6 +35,8 @@ pub enum What {
     Received,
     /// Data segments sent and received, and acknowledgments, by stream offset.
     Packets,
+    /// Handshakes, marks, fast retransmits, timeouts, heartbeats, changes of addresses: both ends.
+    Events,
     /// How acknowledgments and data bunch at the data sender.
     AckCompression,
     /// Time from a request to its whole response, seconds.
@@ -61,8 +63,12 @@ pub enum What {
     /// State of each: 0 unconfirmed, 1 active, 2 potentially failed,
     /// 3 inactive.
     PathState,
+    /// What couples the window of each path to the others', in the unit of its algorithm.
+    PathCoupling,
     /// Packets in a link's queue.
     Queue,
+    /// Distributions of a link's queue and of the delay in it, for `links.csv`.
+    Queueing,
     /// Packets that a regulator holds, and the delay that it gives them.
     Regulator,
     /// Cells in the queue of a port of a line of ATM.
@@ -80,6 +86,11 @@ impl What {
         ("in_flight", What::InFlight, "octets that the data sender estimates in the network"),
         ("received", What::Received, "octets that the data receiver has got in order"),
         ("packets", What::Packets, "data sent and received and acknowledgments, by stream offset"),
+        (
+            "events",
+            What::Events,
+            "handshakes, ECN, fast retransmits, timeouts, heartbeats, address changes, at both ends",
+        ),
         (
             "ack-compression",
             What::AckCompression,
@@ -112,7 +123,17 @@ impl What {
             What::PathState,
             "0 unconfirmed, 1 active, 2 potentially failed, 3 inactive, of each path",
         ),
+        (
+            "path_coupling",
+            What::PathCoupling,
+            "term of a coupled algorithm on each path: alpha, growth, K', share or segments",
+        ),
         ("queue", What::Queue, "packets waiting in a link's queue"),
+        (
+            "queueing",
+            What::Queueing,
+            "mean, quantiles and maximum of a link's queue and its delay, in links.csv",
+        ),
         (
             "regulator",
             What::Regulator,
@@ -183,12 +204,22 @@ impl Observe {
         if self.interval.is_some_and(|interval| interval < Span::from_micros(1)) {
             return Err(f.error("interval", "a time of at least 1 us"));
         }
-        let by_event =
-            matches!(what, What::Packets | What::AckCompression | What::Responses | What::Rounds);
+        let by_event = matches!(
+            what,
+            What::Packets
+                | What::Events
+                | What::AckCompression
+                | What::Responses
+                | What::Rounds
+                | What::Queueing
+        );
         if (by_event || what.is_of_messages()) && self.interval.is_some() {
             return Err(f.error("interval", "no interval; every one is recorded"));
         }
-        let of_link = matches!(what, What::Queue | What::Regulator | What::Cells | What::CellRate);
+        let of_link = matches!(
+            what,
+            What::Queue | What::Queueing | What::Regulator | What::Cells | What::CellRate
+        );
         if of_link && self.flow.is_some() {
             let allowed = format!("no flow; a {} belongs to a link (link = \"…\")", what.name());
             return Err(f.error("flow", allowed));

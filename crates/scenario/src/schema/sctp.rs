@@ -8,8 +8,8 @@ use crate::fields::Fields;
 use crate::quantity::{Packets, Quantity};
 use crate::shape::Shape;
 use anabranch_sctp::{
-    Config, Destination, Failover, InitialWindow, Jitter, PRESETS, PartialAcked, Probing,
-    Scheduler, Window, WindowUnit,
+    Config, Destination, Failover, InitialWindow, Jitter, MtuProbing, PRESETS, PartialAcked,
+    Probing, Scheduler, Window, WindowUnit,
 };
 use std::sync::Arc;
 use toml::{Table, Value};
@@ -59,6 +59,11 @@ const INITIAL_WINDOWS: [(&str, InitialWindow); 3] = [
     ("rfc2960", InitialWindow::Rfc2960),
     ("rfc4960", InitialWindow::Rfc4960),
     ("rfc9260", InitialWindow::Rfc9260),
+];
+const MTU_PROBINGS: [(&str, MtuProbing); 3] = [
+    ("off", MtuProbing::Off),
+    ("black-hole", MtuProbing::BlackHole),
+    ("always", MtuProbing::Always),
 ];
 const UNITS: [(&str, WindowUnit); 2] = [("mtu", WindowUnit::Mtu), ("chunk", WindowUnit::Chunk)];
 const PARTIALS: [(&str, PartialAcked); 2] =
@@ -161,8 +166,29 @@ fn stream_values(form: &mut Form<'_>, spec: &mut SctpSpec) -> Result<(), InputEr
     Ok(())
 }
 
+/// Probing for the largest packet that passes (RFC 8899).
+fn path_mtu(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
+    form.says(
+        "probing for the largest packet that passes, on each path by itself \
+         ([DPLPMTUD](sctp.md#path-mtus), RFC 8899): `\"always\"`, or `\"black-hole\"` after two \
+         timeouts in a row",
+    )
+    .choice("mtu_probing", &MTU_PROBINGS, &mut c.mtu_probing)?;
+    form.says("BASE_PLPMTU, octets of SCTP (and UDP) with which `mtu_probing` begins")
+        .octets("mtu_probe_base", &mut c.mtu_probe_base)?;
+    form.says(
+        "PROBE_TIMER, after which a probe is lost, at least `\"1 s\"`; `false`: the path's RTO, at \
+         least 1 s",
+    )
+    .quantity_or_off("mtu_probe_timer", &mut c.mtu_probe_timer)?;
+    form.says("PMTU_RAISE_TIMER: so long after a search has ended below `mtu` the next begins")
+        .quantity("mtu_raise_timer", &mut c.mtu_raise_timer)
+}
+
 fn options(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
-    form.says("largest IP packet, on all paths").octets("mtu", &mut c.mtu)?;
+    form.says("largest IP packet, on all paths: the MTU of the interface")
+        .octets("mtu", &mut c.mtu)?;
+    path_mtu(form, c)?;
     form.says("octets of it kept free for the IP header, 20 or 40")
         .or_else("20; 40 where both hosts have IPv6")
         .integer("ip_header", 20..=40, &mut c.ip_header)?;
@@ -546,6 +572,21 @@ mod tests {
             ("preset = \"rfc2960\"", Config::rfc2960()),
             ("preset = \"rfc4960\"", Config::rfc4960()),
             ("mtu = \"9000 B\"", Config { mtu: 9000, ..d.clone() }),
+            (
+                "mtu_probing = \"black-hole\"",
+                Config { mtu_probing: MtuProbing::BlackHole, ..d.clone() },
+            ),
+            ("mtu_probing = \"always\"", Config { mtu_probing: MtuProbing::Always, ..d.clone() }),
+            ("mtu_probe_base = \"1000 B\"", Config { mtu_probe_base: 1000, ..d.clone() }),
+            (
+                "mtu_probe_timer = \"16 s\"",
+                Config { mtu_probe_timer: Some(Span::from_secs(16)), ..d.clone() },
+            ),
+            ("mtu_probe_timer = false", d.clone()),
+            (
+                "mtu_raise_timer = \"60 s\"",
+                Config { mtu_raise_timer: Span::from_secs(60), ..d.clone() },
+            ),
             ("ip_header = 40", Config { ip_header: 40, ..d.clone() }),
             ("message_size = \"100 B\"", Config { message_size: Some(100), ..d.clone() }),
             ("outbound_streams = 300", Config { outbound_streams: 300, ..d.clone() }),
@@ -746,6 +787,10 @@ mod tests {
             ("preset = \"rfc1\"", "preset", "rfc2960, rfc4960, rfc9260"),
             ("mtu = \"100 B\"", "mtu", "512 B to 65535 B"),
             ("mtu = 1500", "mtu", "a whole number of octets"),
+            ("mtu_probing = true", "mtu_probing", "off, black-hole, always"),
+            ("mtu_probe_base = \"400 B\"", "mtu_probe_base", "472 B to 65495 B"),
+            ("mtu_probe_timer = \"500 ms\"", "mtu_probe_timer", "at least 1 s"),
+            ("mtu_raise_timer = \"0 s\"", "mtu_raise_timer", "at least 1 s"),
             ("ip_header = 30", "ip_header", "20 (IPv4) or 40 (IPv6)"),
             ("message_size = \"0 B\"", "message_size", "1 B to what fits a packet"),
             ("receive_buffer = \"5 GB\"", "receive_buffer", "0 B to 4294967295 B"),

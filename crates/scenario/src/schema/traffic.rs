@@ -5,11 +5,13 @@ use super::form::{Form, Integer, Kind, Number, Text, by, quantity_shape};
 use super::law::{self, CHUNK, SOME_OCTETS, some_octets};
 use super::messages::MessageSpec;
 use super::pages;
+use super::{CallSpec, PageLoad, PingSpec, Video};
 use crate::InputError;
 use crate::fields::Fields;
 use crate::quantity::Quantity;
 use anabranch_sim::{Duration, PageSpec};
 use anabranch_units::{Bytes, Rate, Span};
+use std::mem::discriminant;
 
 /// How the client of a flow writes.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -52,6 +54,14 @@ pub enum Workload {
     Pages(Box<PageSpec>),
     /// Messages, over a transport that has them.
     Messages(MessageSpec),
+    /// A call, in datagrams.
+    Voip(CallSpec),
+    /// Probes that are echoed, in datagrams.
+    Ping(PingSpec),
+    /// A video at an adaptive bit rate.
+    Video(Box<Video>),
+    /// Pages whose objects depend on each other.
+    PageLoad(Box<PageLoad>),
 }
 
 const MOST_REQUESTS: u64 = 1_000_000_000;
@@ -67,7 +77,7 @@ impl Workload {
     }
 
     /// The kinds with what each has by default; what is required stands as nothing.
-    fn kinds() -> [(&'static str, &'static str, Workload); 6] {
+    fn kinds() -> [(&'static str, &'static str, Workload); 10] {
         let (rate, chunk, none) = (Rate::gbit(1), CHUNK.0 as u32, law::fixed(Span::ZERO));
         let (on, off) = (none, none);
         let requests =
@@ -101,6 +111,24 @@ impl Workload {
                 "[messages](#messages), over SCTP",
                 Workload::Messages(MessageSpec::unset()),
             ),
+            ("voip", "a [call](traffic.md#calls), over UDP", Workload::Voip(CallSpec::unset())),
+            (
+                "ping",
+                "[probes](traffic.md#ping) that the other host echoes, over UDP",
+                Workload::Ping(PingSpec::unset()),
+            ),
+            (
+                "video",
+                "a [video](traffic.md#video-at-an-adaptive-bit-rate) that `from` watches, over \
+                 TCP, Multipath TCP or SCTP",
+                Workload::Video(Box::new(Video::unset())),
+            ),
+            (
+                "page-load",
+                "a [page](traffic.md#page-loads) whose objects depend on each other, over TCP, \
+                 Multipath TCP or SCTP",
+                Workload::PageLoad(Box::new(PageLoad::unset())),
+            ),
         ]
     }
 
@@ -128,12 +156,38 @@ impl Workload {
             }
             Workload::Pages(spec) => pages::fields(form, spec),
             Workload::Messages(messages) => MessageSpec::fields(form, messages),
+            Workload::Voip(call) => CallSpec::fields(form, call),
+            Workload::Ping(ping) => PingSpec::fields(form, ping),
+            Workload::Video(video) => Video::fields(form, video),
+            Workload::PageLoad(load) => PageLoad::fields(form, load),
         })
     }
 
     /// `from` asks and `to` answers.
     pub fn asks(&self) -> bool {
-        matches!(self, Workload::Requests { .. } | Workload::Pages(_))
+        matches!(
+            self,
+            Workload::Requests { .. }
+                | Workload::Pages(_)
+                | Workload::Video(_)
+                | Workload::PageLoad(_)
+        ) || self.is_of_probes()
+    }
+
+    /// It has the sizes of its datagrams itself.
+    fn is_of_probes(&self) -> bool {
+        matches!(self, Workload::Voip(_) | Workload::Ping(_))
+    }
+
+    /// It can be datagrams.
+    pub fn has_datagrams(&self) -> bool {
+        matches!(self, Workload::Constant { .. } | Workload::OnOff { .. }) || self.is_of_probes()
+    }
+
+    /// The name of its kind.
+    pub fn kind(&self) -> &'static str {
+        let is_this = |kind: &&(_, _, Workload)| discriminant(&kind.2) == discriminant(self);
+        Workload::kinds().iter().find(is_this).map_or("", |kind| kind.0)
     }
 }
 

@@ -7,6 +7,8 @@
 
 mod bad_days;
 mod custom;
+mod hostile;
 mod mptcp;
 mod support;
 mod tcp;
+mod udp;

@@ -148,13 +148,13 @@ impl Association {
     /// All ASCONF-ACKs for a packet share one, to where the ASCONFs came from (§5.2 E6, F); those that
     /// it has no room for are kept, and answer the next copy (E7).
     pub(super) fn send_asconf_acks(&mut self, packet: &Packet) {
-        let mut draft = Draft::new(self.paths.room.chunk);
+        let path = self.paths.find(packet.src).unwrap_or(self.paths.data_path());
+        let mut draft = Draft::new(self.paths[path].room.chunk);
         for ack in std::mem::take(&mut self.control.acks) {
             if draft.chunks.is_empty() || ack.wire_len() <= draft.room {
                 draft.push(ack);
             }
         }
-        let path = self.paths.find(packet.src).unwrap_or(self.paths.data_path());
         let from = self.source_of(Way { path, from: packet.dst });
         let (port, tag) = (self.identity.peer_port, self.identity.peer_tag);
         let answer = self.packet_with(from, packet.src, port, tag, draft.chunks);

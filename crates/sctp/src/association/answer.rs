@@ -211,7 +211,7 @@ impl Association {
     pub(super) fn adopt(&mut self, cookie: &Cookie) {
         self.identity.adopt(cookie);
         self.sender.origin = cookie.local_tsn.add(u32::MAX);
-        self.sender.streams = cookie.outbound;
+        self.limit_streams(cookie.outbound);
         self.receiver.begin(cookie.peer_tsn, cookie.inbound);
         self.sender.window.begin(cookie.peer_rwnd);
         self.peer_adaptation = cookie.adaptation;

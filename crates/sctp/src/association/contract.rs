@@ -89,7 +89,7 @@ impl Association {
 impl Endpoint for Association {
     fn handle_input(&mut self, now: Time, packet: &Packet) {
         if let Body::Icmp(icmp) = &packet.body {
-            return self.on_icmp(icmp);
+            return self.on_icmp(now, icmp);
         }
         if let Body::Sctp(sctp) = &packet.body {
             self.paths.begin_event();
@@ -99,12 +99,14 @@ impl Endpoint for Association {
                 self.on_mark(sctp);
             }
             self.on_packet(now, packet, sctp);
+            self.search_mtus(now);
             self.paths.review_standby(now, &self.config, self.sender.window.largest());
         }
     }
 
     fn handle_timeout(&mut self, now: Time) {
         self.on_timeout(now);
+        self.search_mtus(now);
         self.paths.review_standby(now, &self.config, self.sender.window.largest());
     }
 
@@ -126,7 +128,9 @@ impl Endpoint for Association {
     }
 
     fn poll_timeout(&self) -> Time {
-        let deadline = |path: &Path| path.deadline().min(path.heartbeat.deadline());
+        let deadline = |path: &Path| {
+            path.deadline().min(path.heartbeat.deadline()).min(path.search_deadline())
+        };
         let paths = self.paths.iter().map(deadline);
         paths.fold(self.own_deadline(), Time::min)
     }
@@ -188,6 +192,7 @@ impl Observe for Association {
             packets_sent: self.sender.counters.packets,
             retransmitted_packets: self.sender.counters.retransmitted,
             fast_retransmits: self.paths.iter().map(|path| path.fast_retransmits).sum(),
+            ecn_reductions: self.paths.iter().map(|path| path.ecn_reductions).sum(),
             timeouts: self.paths.iter().map(|path| path.timeouts).sum(),
             ..Observation::default()
         }

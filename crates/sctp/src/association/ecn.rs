@@ -20,8 +20,8 @@ impl Association {
 
     /// A chunk of ours was in a packet that was marked.
     pub(super) fn on_ecne(&mut self, now: Time, tsn: Serial32) {
-        let (data_path, chunk) = (self.paths.data_path(), self.paths.room.chunk);
-        if self.sender.on_ecne(now, tsn, &mut self.paths, data_path, chunk) {
+        let data_path = self.paths.data_path();
+        if self.sender.on_ecne(now, tsn, &mut self.paths, data_path) {
             self.control.waiting.push(Chunk::Cwr(tsn));
         }
     }

@@ -1,8 +1,8 @@
 //! Opening (RFC 9260 §5.1): the side that calls, and what both sides say of
 //! themselves. The side that answers is in [`super::answer`].
 
-use super::Association;
 use super::answer::LEAST_WINDOW;
+use super::{Association, Notification};
 use crate::control::auth::{self, Auth};
 use crate::cookie::MAX_ADDRESSES;
 use crate::extensions::Extensions;
@@ -207,7 +207,7 @@ impl Association {
         }
         let cookie = cookie.clone();
         self.identity.peer_tag = ack.tag;
-        self.sender.streams = self.config.outbound_streams.min(ack.inbound);
+        self.limit_streams(self.config.outbound_streams.min(ack.inbound));
         let inbound = self.config.inbound_streams.min(ack.outbound);
         self.receiver.begin(ack.tsn, inbound);
         self.sender.window.begin(ack.a_rwnd);
@@ -263,6 +263,16 @@ impl Association {
         match (auth, &self.config.authentication) {
             (Some(auth), Some(config)) => auth.parameters(config),
             _ => Vec::new(),
+        }
+    }
+
+    /// The peer takes no more streams: messages that wait for others are refused, and the user hears of
+    /// it (§5.1.1, §11.2.2).
+    pub(super) fn limit_streams(&mut self, streams: u16) {
+        let messages = self.sender.limit_streams(streams, &self.config);
+        if messages > 0 {
+            self.notify(Notification::StreamsMissing { streams, messages });
+            self.tell_of_room();
         }
     }
 

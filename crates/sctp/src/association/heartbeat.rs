@@ -60,7 +60,7 @@ impl Association {
     }
 
     /// SHUTDOWN or SHUTDOWN ACK has been sent: no path is probed (§8.3).
-    fn has_ended_heartbeats(&self) -> bool {
+    pub(super) fn has_ended_heartbeats(&self) -> bool {
         matches!(self.state(), State::ShutdownSent | State::ShutdownAckSent)
     }
 
@@ -187,7 +187,10 @@ impl Association {
         let nonce = u64::from_be_bytes(*nonce);
         // The nonce proves that the path was reached (§5.4).
         let mine = |path: &crate::paths::path::Path| path.probes.has(nonce);
-        let Some(index) = self.paths.iter().position(mine) else { return };
+        let Some(index) = self.paths.iter().position(mine) else {
+            self.on_mtu_probe_answered(now, nonce);
+            return;
+        };
         let path = &mut self.paths[index];
         let Some(sent) = path.probes.answer(nonce) else { return };
         path.rtt.on_sample(now - sent);

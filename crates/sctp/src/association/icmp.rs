@@ -1,32 +1,27 @@
 //! ICMP errors (RFC 9260 §10): only those about packets of this association, by
 //! ports, address and verification tag.
 //!
-//! "Packet too big" makes the packets smaller from then on (§7.3), on all paths.
-//! Deviation: a chunk that has its TSN cannot be cut, and is sent again as it is,
-//! which §7.3 does in fragments of IP; here nothing fragments, so that it must
-//! find another path. "Protocol unreachable" ends the association, as an ABORT
-//! would (ICMP9). All others are ignored: paths fail by their timers.
+//! "Packet too big" makes the packets of its path smaller from then on (§7.3; `mtu.rs`). A chunk that has
+//! its TSN cannot be cut: it is sent again alone, in a packet that IP may cut (§6.9). "Protocol
+//! unreachable" ends the association, as an ABORT would (ICMP9). All others are ignored: paths fail by
+//! their timers.
 
 use super::Association;
 use crate::state::State;
 use anabranch_endpoint::CloseReason;
+use anabranch_units::Time;
 use anabranch_wire::{Icmp, IcmpKind, Packet, SctpPacket};
 
-/// The least MTU that is taken from a router.
-const LEAST: u32 = 512;
-
 impl Association {
-    pub(super) fn on_icmp(&mut self, icmp: &Icmp) {
+    pub(super) fn on_icmp(&mut self, now: Time, icmp: &Icmp) {
         let (quote, key) = (&icmp.quote, icmp.quote.flow_key());
         // ICMP6: an INIT's tag is zero, and its own is not in the quote.
         let ours = quote.protocol == SctpPacket::PROTOCOL
             && (key.src_port, key.dst_port) == (self.identity.local_port, self.identity.peer_port)
             && quote.seq().0 == self.identity.peer_tag
             && self.identity.peer_tag != 0
-            && self.paths.find(quote.dst).is_some();
-        if !ours || self.state() == State::Closed {
-            return;
-        }
+            && self.state() != State::Closed;
+        let Some(path) = self.paths.find(quote.dst).filter(|_| ours) else { return };
         match icmp.kind {
             IcmpKind::PacketTooBig { mtu } => {
                 let mtu = match mtu {
@@ -34,11 +29,7 @@ impl Association {
                     // It counts a header of IPv4.
                     mtu => mtu.saturating_add(self.config.ip_header - Packet::IP_HEADER),
                 };
-                if mtu < self.paths.room.mtu {
-                    self.paths.room.mtu = mtu.max(LEAST);
-                    self.measure();
-                    self.paths.limit_unit();
-                }
+                self.on_too_big(now, path, mtu);
             }
             IcmpKind::ProtocolUnreachable => {
                 let opening = self.phase.is_opening();

@@ -107,7 +107,7 @@ impl Association {
             true => self.receiver.least_sack() + timestamp::CHUNK,
             false => 0,
         };
-        self.control.waiting.fit(self.paths.room.chunk.saturating_sub(sack));
+        self.control.waiting.fit(self.paths[path].room.chunk.saturating_sub(sack));
     }
 
     #[inline(always)]
@@ -349,7 +349,8 @@ impl Association {
         if action.report && self.state().is_synchronized() {
             // As much of it as fits a packet behind two headers more.
             let octets = octets_of(chunk);
-            let most = (self.paths.room.chunk as usize - 8).min(octets.len());
+            let path = self.control.waiting.arrival.path;
+            let most = (self.paths[path].room.chunk as usize - 8).min(octets.len());
             let cause = Cause::UnrecognizedChunk(octets[..most].into());
             self.control.waiting.push_answer(Chunk::Error(vec![cause]));
         }

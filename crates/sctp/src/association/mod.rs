@@ -26,6 +26,7 @@
 //! | §5.4, §8.3 | heartbeats | [`heartbeat`] |
 //! | §8.4, §3.2 | which packets count, and what their chunks call | [`input`] |
 //! | §9 | the end | [`shutdown`] |
+//! | §7.3, RFC 8899 | path MTUs | [`mtu`] |
 //! | §10 | ICMP | [`icmp`] |
 //! | RFC 3758 | messages that are given up | [`partial`] |
 //! | RFC 6525 | changes of streams | [`streams`], [`renumber`] |
@@ -48,6 +49,7 @@ mod heartbeat;
 mod icmp;
 mod input;
 mod messages;
+mod mtu;
 mod notification;
 mod output;
 mod packets;
@@ -67,6 +69,7 @@ use crate::extensions::Extensions;
 use crate::identity::Identity;
 use crate::paths::Paths;
 use crate::paths::path::{Path, PathObservation};
+use crate::paths::room::Overhead;
 use crate::phase::Phase;
 use crate::receiver::Receiver;
 use crate::reliability::Abandoned;
@@ -231,10 +234,16 @@ impl Association {
         false
     }
 
-    /// The largest packet that this side makes, in octets: the configuration's
-    /// MTU, or less where a router said so.
+    /// The smallest path MTU of all the peer's addresses, in octets: messages are cut so that their
+    /// chunks fit it (RFC 9260 §7.3).
     pub fn mtu(&self) -> u32 {
         self.paths.room.mtu
+    }
+
+    /// The path MTU of path `path`, in octets: the configuration's, or what was found out since. `None`
+    /// when there is no such path.
+    pub fn path_mtu(&self, path: usize) -> Option<u32> {
+        Some(self.paths.get(path)?.room.mtu)
     }
 
     /// Chunks are authenticated: both sides offered it (RFC 4895).
@@ -262,11 +271,9 @@ impl Association {
 
     /// What fits a packet.
     fn measure(&mut self) {
-        self.paths.room.measure(
-            &self.config,
-            self.control.auth_room(),
-            self.sender.flight.header(),
-        );
+        let overhead =
+            Overhead { auth: self.control.auth_room(), header: self.sender.flight.header() };
+        self.paths.measure(&self.config, overhead);
     }
 
     /// Ends the association: nothing is sent or expected any more, except

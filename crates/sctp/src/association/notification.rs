@@ -42,6 +42,15 @@ pub enum Notification {
         /// They are streams of the peer's.
         incoming: bool,
     },
+    /// The peer takes fewer streams than were asked for, and messages waited for others: those are not
+    /// sent (RFC 9260 §5.1.1). [`Association::poll_undelivered`] gives them back where the settings
+    /// keep them.
+    StreamsMissing {
+        /// How many streams there are.
+        streams: u16,
+        /// Messages that are not sent.
+        messages: u32,
+    },
     /// The peer reported an error (RFC 9260 §11.2.6).
     PeerError {
         /// Its cause (§3.3.10).

@@ -67,7 +67,7 @@ impl Association {
                 false => self.paths.way(self.paths.data_path()),
             }),
         };
-        let mut draft = self.draft();
+        let mut draft = self.draft(way.path);
         self.lead(&mut draft, way, self.receiver.sacks.is_due());
         Some(self.packet_on(way, draft.chunks))
     }
@@ -113,8 +113,9 @@ impl Association {
         if self.receiver.sacks.echo.is_some() { timestamp::CHUNK } else { 0 }
     }
 
-    fn draft(&self) -> Draft {
-        Draft::new(self.paths.room.chunk)
+    /// An empty packet to the address of `path`.
+    fn draft(&self, path: usize) -> Draft {
+        Draft::new(self.paths[path].room.chunk)
     }
 
     /// For a packet that goes this way: control chunks, and a SACK if there is something to
@@ -154,7 +155,7 @@ impl Association {
         };
         let unrecognized = std::mem::take(&mut opening.unrecognized);
         let cookie = cookie.clone();
-        let mut draft = self.draft();
+        let mut draft = self.draft(path);
         draft.push(Chunk::CookieEcho(cookie));
         if !unrecognized.is_empty() {
             let cause = Cause::UnrecognizedParameters(unrecognized.into());
@@ -174,23 +175,29 @@ impl Association {
     fn retransmission(&mut self, now: Time) -> Option<Packet> {
         let lost = self.sender.next_lost(now, &mut self.paths, &self.config)?;
         let (path, len, most) = (lost.path, lost.len, self.paths.room.payload);
-        let mut draft = match len > most {
+        let too_large = len > self.paths[path].room.payload;
+        let mut draft = match too_large {
             false => self.data_draft(now, path, len),
-            // The MTU has shrunk since: it leaves as it is, alone (§7.3).
+            // It has its TSN and cannot be cut again: alone, for IP to cut (§6.9).
             true => Draft::new(self.sender.flight.header() + len),
         };
         if self.add_lost(now, &mut draft, path, lost.index) {
             self.sender.repair.on_packet(lost.fast, lost.alone);
         }
         self.sender.ask_with_lost(&mut draft.chunks, &self.paths[path], most, &self.config);
-        Some(self.data_packet(now, path, draft.chunks))
+        let mut packet = self.data_packet(now, path, draft.chunks);
+        if too_large {
+            packet.may_fragment = true;
+            packet.ident = self.sender.counters.retransmitted as u16;
+        }
+        Some(packet)
     }
 
     /// A packet that will carry a chunk of `len` octets: with a SACK that goes
     /// its way and is due, or fits beside it (§6.2 wishes for one in every
     /// packet), and the timestamp.
     fn data_draft(&mut self, now: Time, path: usize, len: u32) -> Draft {
-        let mut draft = self.draft();
+        let mut draft = self.draft(path);
         let taken =
             self.sender.flight.header() + len.next_multiple_of(4) + self.config.timestamp_room();
         let fits = taken + LEAST_SACK + self.echo_room() <= draft.room;
@@ -297,9 +304,10 @@ impl Association {
         if let Some(probe) = self.config.probes() {
             self.refresh(now, path, probe.interval);
         }
+        let probing = self.sender.is_probing(path);
         let path = &mut self.paths[path];
         path.packets += 1;
-        if !self.sender.probes_closed_window() {
+        if !probing {
             path.last_sent = Some(now);
         }
         if !path.t3.is_armed() {

@@ -27,7 +27,8 @@ impl Association {
 
     /// FORWARD-TSN if the peer waits for something that is not coming (§3.5 C).
     fn tell(&mut self, now: Time) {
-        let Some(chunk) = self.sender.forward_tsn(self.paths.room.chunk) else { return };
+        let room = self.paths[self.paths.data_path()].room.chunk;
+        let Some(chunk) = self.sender.forward_tsn(room) else { return };
         let told = |c: &Chunk| matches!(c, Chunk::ForwardTsn(_) | Chunk::IForwardTsn(_));
         self.control.waiting.discard(told);
         self.control.waiting.insist(chunk);

@@ -41,7 +41,7 @@ impl Association {
     /// The user aborts, perhaps with a reason (§11.1, ABORT primitive), of which a packet's worth
     /// is told.
     pub fn abort_by_user(&mut self, reason: &[u8]) {
-        let most = (self.paths.room.chunk as usize).saturating_sub(8);
+        let most = (self.paths[self.paths.data_path()].room.chunk as usize).saturating_sub(8);
         let reason = &reason[..reason.len().min(most)];
         self.abort_with(vec![Cause::UserAbort(reason.into())], CloseReason::Aborted);
     }

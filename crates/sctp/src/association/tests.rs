@@ -17,6 +17,7 @@ mod immediate;
 mod interleaving;
 mod kernels;
 mod losses;
+mod mtu;
 mod opening;
 mod partial;
 mod paths;
@@ -29,6 +30,7 @@ mod states;
 mod udp;
 mod undo;
 mod windows;
+mod wraps;
 
 use super::*;
 use crate::message::Message;

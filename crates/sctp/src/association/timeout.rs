@@ -53,26 +53,26 @@ impl Association {
 
     /// T3-rtx expired (RFC 9260 §6.3.3).
     fn on_t3(&mut self, now: Time, index: usize) {
-        let chunk = self.paths.room.chunk as u64;
         let path = &mut self.paths[index];
         path.t3.stop();
         path.timeouts += 1;
-        let view = path.view(chunk);
+        let view = path.view();
+        let probing = self.sender.is_probing(index);
         let stops_all = self.config.ns2_rules.is_some_and(|it| it.timeout_stops_all);
-        if !self.sender.probes_closed_window() {
+        if !probing {
             path.window.on_congestion(now, Cause::Timeout, &view); // E1
             path.probation = !stops_all; // §7.2.3
             path.on_reduced(&self.config, true);
             if self.config.ns2_rules.is_none_or(|it| !it.recovery_point) {
                 path.recovery = None;
             }
+            path.on_data_timeout(now);
         }
         path.rtt.on_timeout(); // E2
         self.sender.flight.expire(index as u8, &mut self.paths); // E3
         // A closed window that the peer keeps acknowledging is no failure
         // (§6.1 A).
-        let probing = self.sender.is_probing() && self.sender.repair.take_heard();
-        if !probing {
+        if !(probing && self.sender.repair.take_heard()) {
             self.on_path_error(now, index);
         }
         if stops_all {

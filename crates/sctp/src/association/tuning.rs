@@ -3,6 +3,7 @@
 use super::Association;
 use crate::config::Config;
 use crate::extensions::Extensions;
+use crate::paths::mtu_search::MtuSearch;
 use anabranch_units::Time;
 use std::sync::Arc;
 
@@ -19,8 +20,10 @@ impl Association {
             self.paths.iter_mut().for_each(|path| path.rtt.set_bounds(config.rto));
         }
         if config.mtu != before.mtu {
-            self.paths.room.mtu = config.mtu;
-            self.measure();
+            for path in 0..self.paths.len() {
+                self.paths[path].search = MtuSearch::new(&config);
+                self.paths.set_mtu(path, config.first_mtu(), &config);
+            }
         }
         if config.outbound_streams != before.outbound_streams && self.phase.is_unopened() {
             self.sender.streams = config.outbound_streams;

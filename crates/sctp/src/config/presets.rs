@@ -1,7 +1,8 @@
 //! The presets, each of which names a standard.
 
 use super::{
-    Config, InitialWindow, Jitter, Ns2Rules, PartialAcked, Probing, UndoOptions, Window, WindowUnit,
+    Config, InitialWindow, Jitter, MtuProbing, Ns2Rules, PartialAcked, Probing, UndoOptions,
+    Window, WindowUnit,
 };
 use crate::failover::Failover;
 use crate::policy::Destination;
@@ -17,6 +18,10 @@ impl Config {
     pub fn rfc9260() -> Config {
         Config {
             mtu: 1500,
+            mtu_probing: MtuProbing::Off,
+            mtu_probe_base: 1200,
+            mtu_probe_timer: None,
+            mtu_raise_timer: Span::from_secs(600),
             ip_header: 20,
             message_size: None,
             outbound_streams: 10,

@@ -55,6 +55,8 @@ impl Config {
     /// Packets, streams and buffers.
     fn check_sizes(&self) -> Result<(), ConfigError> {
         check((512..=65_535).contains(&self.mtu), "mtu", &self.mtu, "512 B to 65535 B")?;
+        let base = &self.mtu_probe_base;
+        check((472..=65_495).contains(base), "mtu_probe_base", base, "472 B to 65495 B")?;
         let header = self.ip_header;
         check(matches!(header, 20 | 40), "ip_header", &header, "20 (IPv4) or 40 (IPv6)")?;
         let most = self.max_payload();
@@ -92,6 +94,12 @@ impl Config {
 
     /// SACKs and retransmission timeouts.
     fn check_timing(&self) -> Result<(), ConfigError> {
+        let (second, allowed) = (Span::from_secs(1), "at least 1 s (RFC 8899 §5.1.1)");
+        if let Some(timer) = self.mtu_probe_timer {
+            check(timer >= second, "mtu_probe_timer", &timer, allowed)?;
+        }
+        let timer = &self.mtu_raise_timer;
+        check(*timer >= second, "mtu_raise_timer", timer, allowed)?;
         let frequency = self.sack_frequency;
         check((1..=255).contains(&frequency), "sack_frequency", &frequency, "1 to 255")?;
         let half = Span::from_millis(500);

@@ -3,7 +3,9 @@
 use crate::config::Config;
 use crate::paths::episode::Episode;
 use crate::paths::knowledge::Knowledge;
+use crate::paths::mtu_search::MtuSearch;
 use crate::paths::probes::Probes;
+use crate::paths::room::{Overhead, Room};
 use crate::paths::window::{View, Window};
 use crate::policy::Candidate;
 use anabranch_congestion::Stamp;
@@ -19,6 +21,10 @@ pub(crate) struct Path {
     /// The peer's UDP port there.
     pub udp_port: Option<u16>,
     pub state: PathState,
+    /// What fits a packet to it; its `mtu` is the path MTU (RFC 9260 §7.3).
+    pub room: Room,
+    /// The search for it, where it is probed.
+    pub search: Option<Box<MtuSearch>>,
     pub window: Window,
     pub rtt: RttEstimator,
     /// Errors in a row.
@@ -56,6 +62,8 @@ pub(crate) struct Path {
     pub known: Knowledge,
     pub timeouts: u64,
     pub fast_retransmits: u64,
+    /// Reductions of the window because the peer reported marks.
+    pub ecn_reductions: u64,
     pub packets: u64,
     pub retransmitted: u64,
     pub bytes_acked: u64,
@@ -118,6 +126,8 @@ impl Path {
             remote,
             udp_port: config.udp.map(|udp| udp.remote),
             state,
+            room: Room::new(config, config.first_mtu(), Overhead::PLAIN),
+            search: MtuSearch::new(config),
             window: Window::new(config),
             rtt: RttEstimator::new(config.rto),
             errors: 0,
@@ -139,6 +149,7 @@ impl Path {
             known: Knowledge::default(),
             timeouts: 0,
             fast_retransmits: 0,
+            ecn_reductions: 0,
             packets: 0,
             retransmitted: 0,
             bytes_acked: 0,
@@ -185,8 +196,40 @@ impl Path {
     }
 
     #[inline]
-    pub fn view(&self, chunk: u64) -> View {
-        View { flight: self.flight, chunk, srtt: self.rtt.srtt(), min_rtt: self.rtt.min_rtt() }
+    pub fn view(&self) -> View {
+        View {
+            flight: self.flight,
+            chunk: self.room.chunk as u64,
+            srtt: self.rtt.srtt(),
+            min_rtt: self.rtt.min_rtt(),
+        }
+    }
+
+    /// The path takes packets of up to `mtu` octets: windows count in others, and stay as large in
+    /// octets (RFC 8899 §3 7).
+    pub fn set_mtu(&mut self, mtu: u32, overhead: Overhead, config: &Config) {
+        self.room = Room::new(config, mtu, overhead);
+        self.window.set_unit(config.window_unit_of(mtu));
+    }
+
+    /// Packets of other sizes are not tried any more.
+    pub fn end_search(&mut self) {
+        if let Some(search) = &mut self.search {
+            search.disconnect();
+        }
+    }
+
+    /// T3-rtx expired: larger packets may vanish.
+    pub fn on_data_timeout(&mut self, now: Time) {
+        if let Some(search) = &mut self.search {
+            search.on_data_timeout(now, self.rtt.srtt().unwrap_or(self.rtt.rto()));
+        }
+    }
+
+    /// When the search for the path MTU goes on.
+    #[inline]
+    pub fn search_deadline(&self) -> Time {
+        self.search.as_ref().map_or(Time::NEVER, |search| search.deadline())
     }
 
     /// The window was reduced, by T3-rtx or by a fast retransmit.
@@ -267,11 +310,13 @@ impl Path {
             errors: self.errors,
             timeouts: self.timeouts,
             fast_retransmits: self.fast_retransmits,
+            ecn_reductions: self.ecn_reductions,
             packets: self.packets,
             retransmitted: self.retransmitted,
             bytes_acked: self.bytes_acked,
             bytes_received: None,
             heartbeats: self.heartbeats,
+            coupling: None,
         }
     }
 }

@@ -1,11 +1,12 @@
 //! What fits a packet.
 
 use crate::config::Config;
+use anabranch_wire::sctp::DataChunk;
 
-/// `Room` is what fits a packet, in octets.
+/// `Room` is what fits a packet to one address, or to any of them, in octets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Room {
-    /// `mtu` is the largest packet: the settings', or what a router said.
+    /// `mtu` is the largest IP packet that is sent: the path MTU (RFC 9260 §7.3).
     pub mtu: u32,
     /// `chunk` is the largest chunk: a packet less the headers below, and the AUTH chunk.
     pub chunk: u32,
@@ -13,39 +14,45 @@ pub(crate) struct Room {
     pub payload: u32,
 }
 
-impl Room {
-    /// The room that the settings say, for DATA without authentication.
-    pub fn new(config: &Config) -> Room {
-        Room { mtu: config.mtu, chunk: config.max_chunk(), payload: config.max_payload() }
-    }
+/// `Overhead` is what takes room in the packets of an association beside user data, in octets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Overhead {
+    /// `auth` is the AUTH chunk of a packet.
+    pub auth: u32,
+    /// `header` is that of a chunk of user data.
+    pub header: u32,
+}
 
-    /// Packets have an AUTH chunk of `auth` octets, and chunks of user data a header of `header`.
-    pub fn measure(&mut self, config: &Config, auth: u32, header: u32) {
-        self.chunk = config.max_chunk_of(self.mtu) - auth;
-        self.payload = (self.chunk - header - config.timestamp_room()) & !3;
+impl Overhead {
+    /// DATA without authentication.
+    pub const PLAIN: Overhead = Overhead { auth: 0, header: DataChunk::HEADER };
+}
+
+impl Room {
+    /// The room of a packet of `mtu` octets.
+    pub fn new(config: &Config, mtu: u32, overhead: Overhead) -> Room {
+        let chunk = config.max_chunk_of(mtu) - overhead.auth;
+        let payload = (chunk - overhead.header - config.timestamp_room()) & !3;
+        Room { mtu, chunk, payload }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use anabranch_wire::sctp::{DataChunk, IDataChunk};
+    use anabranch_wire::sctp::IDataChunk;
 
     /// 1500 octets less 20 of IPv4 and 12 of SCTP; DATA has a header of 16, I-DATA of 20.
     #[test]
     fn headers_and_authentication_take_their_room() {
         let config = Config::rfc9260();
-        let mut room = Room::new(&config);
-        assert_eq!(room, Room { mtu: 1500, chunk: 1468, payload: 1452 });
-        room.measure(&config, 0, DataChunk::HEADER);
-        assert_eq!(room, Room::new(&config));
-        room.measure(&config, 40, IDataChunk::HEADER);
-        assert_eq!((room.chunk, room.payload), (1428, 1408));
-        room.mtu = 576;
-        room.measure(&config, 0, DataChunk::HEADER);
-        assert_eq!((room.chunk, room.payload), (544, 528));
+        let room = |mtu, overhead| Room::new(&config, mtu, overhead);
+        assert_eq!(room(1500, Overhead::PLAIN), Room { mtu: 1500, chunk: 1468, payload: 1452 });
+        assert_eq!(room(1500, Overhead::PLAIN).payload, config.max_payload());
+        let signed = Overhead { auth: 40, header: IDataChunk::HEADER };
+        assert_eq!(room(1500, signed), Room { mtu: 1500, chunk: 1428, payload: 1408 });
+        assert_eq!(room(576, Overhead::PLAIN), Room { mtu: 576, chunk: 544, payload: 528 });
         let stamped = Config { timestamps: true, ..config };
-        room.measure(&stamped, 0, DataChunk::HEADER);
-        assert_eq!(room.payload, 516);
+        assert_eq!(Room::new(&stamped, 576, Overhead::PLAIN).payload, 516);
     }
 }

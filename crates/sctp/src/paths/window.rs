@@ -199,10 +199,11 @@ impl Window {
         }
     }
 
-    /// Packets are smaller now: so is the unit of growth.
-    pub fn limit_unit(&mut self, unit: u64) {
+    /// Packets have another size now, and so has the unit of growth: `unit` octets. Algorithms shared
+    /// with TCP see it in each [`View`].
+    pub fn set_unit(&mut self, unit: u32) {
         if let Window::Standard(standard) = self {
-            standard.limit_unit(unit);
+            standard.set_unit(unit);
         }
     }
 

@@ -1,6 +1,7 @@
 //! Queues of the streams, for schedulers that choose between them.
 
 use super::{Account, Discipline, Key};
+use crate::message::Message;
 use crate::queue::Queue;
 use std::collections::BTreeSet;
 
@@ -80,6 +81,20 @@ impl Streams {
     /// The same, to change them.
     pub fn queues_mut(&mut self) -> impl Iterator<Item = &mut Queue> {
         self.streams.iter_mut().map(|stream| &mut stream.queue)
+    }
+
+    /// Takes the messages of the streams from `first` on of which nothing was sent.
+    pub fn drain_from(&mut self, first: u16) -> Vec<Message> {
+        let mut all = Vec::new();
+        for id in usize::from(first)..self.streams.len() {
+            let queue = &mut self.streams[id].queue;
+            let begun = usize::from(queue.is_begun());
+            all.extend(queue.messages.drain(begun..).map(|(message, _)| message));
+            if queue.is_empty() && self.streams[id].key.is_some() {
+                self.dropped(id as u16, false);
+            }
+        }
+        all
     }
 
     /// Sets the priority or weight of a stream, from its next turn on.

@@ -108,13 +108,12 @@ impl Sender {
         paths: &mut Paths,
         config: &Config,
     ) -> bool {
-        let chunk = paths.room.chunk as u64;
         let sack = paths[index].sack;
         if config.concurrent.is_some() && sack.tells_something() {
             paths.tell_siblings(index);
         }
         let path = &mut paths[index];
-        measure(path, &sack, chunk, config);
+        measure(path, &sack, config);
         // Fast recovery ends with the TSN that was the highest (§7.2.4).
         let recovering = path.recovery.is_some_and(|exit| match config.concurrent {
             // The path's own data, whatever the others wait for.
@@ -132,7 +131,7 @@ impl Sender {
                 Some(Concurrent { window_update: true, .. }) => sack.earliest,
                 _ => outcome.advanced || !config.growth_needs_advance,
             };
-            grow(now, path, &sack, may_grow, recovering, chunk);
+            grow(now, path, &sack, may_grow, recovering);
         }
         path.known.note(sack.chunks, sack.lost);
         if sack.works {
@@ -144,7 +143,10 @@ impl Sender {
             episode.on_cumulative(cum);
         }
         if sack.tells_something() {
-            tell(now, path, &sack, chunk);
+            tell(now, path, &sack);
+        }
+        if let Some(search) = path.search.as_mut().filter(|_| sack.earliest) {
+            search.on_data_arrived();
         }
         // §6.3.2 R2 to R4.
         if path.flight == 0 {
@@ -172,7 +174,6 @@ impl Sender {
         paths: &mut Paths,
         config: &Config,
     ) {
-        let chunk = paths.room.chunk as u64;
         let path = &mut paths[index];
         let one_point = config.ns2_rules.is_some_and(|it| it.recovery_point);
         let reduces = match one_point {
@@ -190,7 +191,7 @@ impl Sender {
         let next = self.flight.next();
         // What was sent before a mark was answered is answered with it (RFC 3168 §6.1.2).
         if path.sack.highest_lost >= path.reduced || one_point {
-            let view = View { flight: path.sack.flight, ..path.view(chunk) };
+            let view = View { flight: path.sack.flight, ..path.view() };
             path.window.on_congestion(now, Cause::Loss, &view);
             path.on_reduced(config, false);
         }
@@ -204,28 +205,29 @@ impl Sender {
 
 /// The round-trip time that the SACK gave, and what it says of the path's rate.
 #[inline]
-fn measure(path: &mut Path, sack: &Scratch, chunk: u64, config: &Config) {
+fn measure(path: &mut Path, sack: &Scratch, config: &Config) {
     if let Some(rtt) = sack.rtt.filter(|_| !config.timestamps) {
         path.on_rtt_sample(rtt);
     }
     if let Some((rtt, least)) = sack.rtt.zip(path.rtt.min_rtt()) {
+        let chunk = path.room.chunk as u64;
         path.known.on_round_trip(path.timed_flight, chunk, rtt, least);
     }
 }
 
 /// Something of the path's was newly acknowledged: its window may grow.
 #[inline]
-fn grow(now: Time, path: &mut Path, sack: &Scratch, may_grow: bool, recovering: bool, chunk: u64) {
+fn grow(now: Time, path: &mut Path, sack: &Scratch, may_grow: bool, recovering: bool) {
     let (acked, flight, idle, rtt) = (sack.acked, sack.flight, path.flight == 0, sack.rtt_at(now));
     let duplicated = std::mem::take(&mut path.duplicated);
     let progress = Progress { now, acked, duplicated, flight, idle, may_grow, rtt };
-    let view = path.view(chunk);
+    let view = path.view();
     path.window.on_progress(&progress, recovering || path.marked, &view);
 }
 
 /// The window algorithm hears what the SACK told of its path, after all that it caused.
 #[inline]
-fn tell(now: Time, path: &mut Path, sack: &Scratch, chunk: u64) {
+fn tell(now: Time, path: &mut Path, sack: &Scratch) {
     let marked = std::mem::take(&mut path.marked);
     if path.window.driven().is_none() {
         return;
@@ -239,7 +241,7 @@ fn tell(now: Time, path: &mut Path, sack: &Scratch, chunk: u64) {
         rtt: sack.rtt_at(now),
         in_recovery: path.recovery.is_some(),
     };
-    let view = path.view(chunk);
+    let view = path.view();
     path.window.on_feedback(&told, &view);
 }
 

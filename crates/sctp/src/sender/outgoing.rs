@@ -121,6 +121,22 @@ impl Outgoing {
         }
         all
     }
+    /// Takes the messages of the streams from `first` on of which nothing was sent.
+    pub fn drain_from(&mut self, first: u16) -> Vec<Message> {
+        let begun = self.first.is_begun();
+        let mut all = Vec::new();
+        for (at, item) in std::mem::take(&mut self.first.messages).into_iter().enumerate() {
+            match item.0.stream < first || (at == 0 && begun) {
+                true => self.first.messages.push_back(item),
+                false => all.push(item.0),
+            }
+        }
+        if let Some(streams) = &mut self.streams {
+            all.extend(streams.drain_from(first));
+        }
+        self.queued -= all.iter().map(|message| u64::from(message.payload.len())).sum::<u64>();
+        all
+    }
     /// Octets that are not sent.
     pub fn unsent(&self) -> u64 {
         self.queued + self.bytes()

@@ -98,7 +98,10 @@ impl Sender {
             let first = last == path && self.flight.first_of(path as u8) == Some(offset);
             let keeps = config.ns2_rules.is_some_and(|it| it.marked_outstanding);
             self.flight.resend(index, path as u8, keeps);
-            let view = paths[path].view(paths.room.chunk as u64);
+            if offset == self.flight.una {
+                self.probing = self.is_first_beyond_window().then_some(offset);
+            }
+            let view = paths[path].view();
             let to = &mut paths[path];
             to.window.on_sent(now, size, last != path, &view);
             if let Some(stamp) = to.window.stamp(to.flight + size) {

@@ -94,7 +94,7 @@ fn the_peers_window_is_kept_and_probed() {
     assert_eq!(sender.probe.timer.deadline(), after(1100), "an RTO after it closed");
     sender.probe.on_timer();
     assert_eq!(transmit(&mut sender, &mut paths, after(1100), &config), [102], "it probes");
-    assert!(sender.is_probing());
+    assert!(sender.is_probing(0));
     assert_eq!(sender.counters.acked, 2000);
 }
 
@@ -199,7 +199,7 @@ fn marks_reduce_the_window_once_a_flight() {
     let (mut sender, mut paths) = sender(&config, &[1452; 3]);
     (0..2).for_each(|_| drop(transmit(&mut sender, &mut paths, Time::ZERO, &config)));
     let mark = |sender: &mut Sender, paths: &mut Paths, tsn| {
-        let known = sender.on_ecne(after(50), Serial32(tsn), paths, 0, PACKET);
+        let known = sender.on_ecne(after(50), Serial32(tsn), paths, 0);
         (known, paths[0].window.ssthresh())
     };
     paths[0].window = crate::paths::window::Window::new(&Config {

@@ -10,7 +10,7 @@ use anabranch_units::{Serial32, Span, Time};
 use anabranch_wire::sctp::{Chunk, DataChunk, IDataChunk};
 
 impl Sender {
-    /// The length of the next chunk's user data, where `room` octets are left in a packet that takes
+    /// The length of the next chunk's user data, where `room` octets are left in a packet and a chunk has
     /// at most `most`; `None` when nothing waits or nothing fits.
     #[inline(always)]
     pub fn next_len(&self, room: u32, most: u32, config: &Config) -> Option<u32> {
@@ -20,7 +20,7 @@ impl Sender {
         if self.flight.chunks.len() as u64 >= SSN_SPAN && self.waits_for_a_number() {
             return None;
         }
-        (room >= whole.min(most)).then_some(whole.min(room))
+        (room >= whole.min(most)).then_some(whole.min(room).min(most))
     }
 
     /// The stream sequence number of the next message would be 2^15 or more ahead of one that the
@@ -78,16 +78,6 @@ impl Sender {
         }
     }
 
-    /// All that is outstanding, or waits to be sent again, is a chunk that probes the peer's window,
-    /// which does not take it yet: its loss says nothing about the path, and it is no use of the path
-    /// (§6.1 A).
-    #[inline]
-    pub fn probes_closed_window(&self) -> bool {
-        self.probing == Some(self.flight.una)
-            && self.flight.chunks.len() == 1
-            && self.flight.chunks[0].len() > self.window.rwnd()
-    }
-
     /// Nagle's rule: what waits is less than a packet, data is outstanding, and
     /// more may come. What leaves when nothing was outstanding leaves to its end,
     /// and so does a message that was begun.
@@ -110,9 +100,9 @@ impl Sender {
     ) -> bool {
         let mut sent = false;
         let header = self.flight.header();
-        let room = paths.room;
+        let most = paths.room.payload;
         let to = &mut paths[path];
-        while let Some(len) = self.next_len(draft.data_room(header) & !3, room.payload, config) {
+        while let Some(len) = self.next_len(draft.data_room(header) & !3, most, config) {
             if !self.flight.is_empty() && !self.fits_window(len) {
                 break;
             }
@@ -128,7 +118,7 @@ impl Sender {
             let size = self.flight.size_of(len);
             draft.push(self.data_chunk(&fragment, self.next_tsn()));
             let offset = self.flight.push(fragment, limit, path as u8);
-            let view = to.view(room.chunk as u64);
+            let view = to.view();
             to.window.on_sent(now, size, true, &view);
             if let Some(stamp) = to.window.stamp(to.flight + size) {
                 self.flight.note_departure(offset, now, stamp);

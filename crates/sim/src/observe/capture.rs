@@ -3,11 +3,14 @@
 //! A host's interface shows what `tcpdump` would show there: what its
 //! endpoints send and what reaches them, each with its direction. A link's interface shows what comes
 //! out at its far end, with the TTL that it has there.
+//!
+//! Of a flow one side may be captured alone, so that each of its packets is there once.
 
 use super::{Interests, Observer, PacketEvent, PacketEventKind, Place};
+use crate::flow::{FlowId, Side};
 use anabranch_network::{LinkEvent, LinkId, NodeId};
 use anabranch_units::Time;
-use anabranch_wire::pcapng::{Direction, Writer};
+use anabranch_wire::pcapng::{Direction, Snap, Writer};
 use anabranch_wire::{AddressBook, Packet};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -18,17 +21,26 @@ pub struct Capture<W: Write> {
     writer: Option<Writer<W>>,
     interfaces: BTreeMap<Place, u32>,
     book: AddressBook,
+    snap: Snap,
+    /// By flow the side that is captured; of others both are.
+    sides: BTreeMap<FlowId, Side>,
     error: Option<io::Error>,
 }
 
 impl<W: Write> Capture<W> {
-    /// A capture of nothing yet; `book` gives the addresses.
+    /// A capture of nothing yet; `book` gives the addresses, `snap` says how much of each packet is
+    /// kept.
     ///
     /// # Errors
     /// Those of the output.
-    pub fn new(out: W, book: AddressBook) -> io::Result<Capture<W>> {
-        let writer = Some(Writer::new(out)?);
-        Ok(Capture { writer, interfaces: BTreeMap::new(), book, error: None })
+    pub fn new(out: W, book: AddressBook, snap: Snap) -> io::Result<Capture<W>> {
+        let (writer, interfaces) = (Some(Writer::new(out)?), BTreeMap::new());
+        Ok(Capture { writer, interfaces, book, snap, sides: BTreeMap::new(), error: None })
+    }
+
+    /// Captures of this flow, at hosts, this side alone.
+    pub fn only(&mut self, flow: FlowId, side: Side) {
+        self.sides.insert(flow, side);
     }
 
     /// Also captures at this host.
@@ -60,9 +72,13 @@ impl<W: Write> Capture<W> {
         }
     }
 
+    fn is_left_out(&self, flow: FlowId, side: Side) -> bool {
+        self.sides.get(&flow).is_some_and(|only| *only != side)
+    }
+
     fn add(&mut self, place: Place, name: &str) -> io::Result<()> {
         if let Some(writer) = &mut self.writer {
-            let number = writer.add_interface(name, None)?;
+            let number = writer.add_interface(name, self.snap)?;
             self.interfaces.insert(place, number);
         }
         Ok(())
@@ -79,6 +95,9 @@ impl<W: Write> Observer for Capture<W> {
         if !matches!(event.kind, Sent | Received | Link(LinkEvent::Delivered))
             || self.error.is_some()
         {
+            return;
+        }
+        if event.flow.is_some_and(|(flow, side)| self.is_left_out(flow, side)) {
             return;
         }
         let Some(interface) = self.interfaces.get(&event.place) else { return };

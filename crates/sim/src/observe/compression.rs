@@ -114,7 +114,7 @@ impl Observer for CompressionRecorder {
                 PacketEventKind::Link(LinkEvent::Enqueued { starts, departs }) => {
                     departs.saturating_since(starts)
                 }
-                PacketEventKind::Link(LinkEvent::Starts { departs }) => {
+                PacketEventKind::Link(LinkEvent::Starts { departs, .. }) => {
                     departs.saturating_since(now)
                 }
                 _ => return,
@@ -219,7 +219,8 @@ mod tests {
             let kind = PacketEventKind::Link(LinkEvent::Enqueued { starts, departs: MS(ms + 10) });
             let place = Place::Link(LinkId(0));
             self.0.packet(MS(ms), &PacketEvent { kind, place, flow: None }, &packet);
-            let kind = PacketEventKind::Link(LinkEvent::Starts { departs: MS(ms + 24) });
+            let kind =
+                PacketEventKind::Link(LinkEvent::Starts { since: MS(ms), departs: MS(ms + 24) });
             let place = Place::Link(LinkId(1));
             self.0.packet(MS(ms + 20), &PacketEvent { kind, place, flow: None }, &packet);
         }

@@ -9,7 +9,7 @@ use anabranch_network::{LinkDrop, LinkEvent};
 use anabranch_units::Time;
 use anabranch_wire::sctp::{Chunk, SctpPacket};
 use anabranch_wire::tcp::mptcp::{DataNumber, Dss, Mapping};
-use anabranch_wire::{Body, Packet, TcpSegment};
+use anabranch_wire::{Body, Packet, TcpSegment, UdpDatagram};
 
 /// Hashes every packet event: date, place, kind and the packet's fields.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -55,7 +55,7 @@ impl Observer for TraceHash {
         };
         self.words(place, code(event.kind));
         if let PacketEventKind::Link(
-            LinkEvent::Enqueued { departs, .. } | LinkEvent::Starts { departs },
+            LinkEvent::Enqueued { departs, .. } | LinkEvent::Starts { departs, .. },
         ) = event.kind
         {
             self.word(departs.as_picos());
@@ -66,6 +66,7 @@ impl Observer for TraceHash {
         match &packet.body {
             Body::Tcp(segment) => self.segment(segment),
             Body::Sctp(sctp) => self.sctp(sctp),
+            Body::Udp(datagram) => self.datagram(datagram),
             Body::Icmp(_) | Body::Other { .. } => {}
         }
     }
@@ -105,6 +106,14 @@ fn code(kind: PacketEventKind) -> u32 {
 }
 
 impl TraceHash {
+    fn datagram(&mut self, datagram: &UdpDatagram) {
+        self.words(u32::from(datagram.src_port) << 16 | u32::from(datagram.dst_port), 0);
+        for octets in datagram.head.octets().chunks(8) {
+            let word = octets.iter().fold(0, |word, octet| word << 8 | u64::from(*octet));
+            self.word(word);
+        }
+    }
+
     fn segment(&mut self, segment: &TcpSegment) {
         self.words(segment.seq.0, segment.ack.0);
         let ports = (segment.src_port as u32) << 16 | segment.dst_port as u32;

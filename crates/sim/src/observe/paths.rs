@@ -23,6 +23,8 @@ pub enum PathQuantity {
     Errors,
     /// 0 unconfirmed, 1 active, 2 potentially failed, 3 inactive.
     State,
+    /// What couples its window to those of the other paths; absent where nothing does.
+    Coupling,
 }
 
 impl PathQuantity {
@@ -41,6 +43,7 @@ impl PathQuantity {
                 PathState::PotentiallyFailed => 2.0,
                 PathState::Inactive => 3.0,
             }),
+            PathQuantity::Coupling => path.coupling,
         }
     }
 }
@@ -152,11 +155,13 @@ mod tests {
                 errors: 0,
                 timeouts: 0,
                 fast_retransmits: 0,
+                ecn_reductions: 0,
                 packets: 0,
                 retransmitted: 0,
                 bytes_acked: 0,
                 bytes_received: None,
                 heartbeats: 0,
+                coupling: None,
             };
             recorder.path(Time::ZERO + Span::from_millis(ms), FlowId(0), side, &path);
         };

@@ -10,6 +10,7 @@ use anabranch_network::{
     ImpairmentConfig, ImpairmentKind, OutageConfig, Position, QueueConfig, QueueLimit,
 };
 use anabranch_units::{Bytes, Rate, Serial32, Span, Time};
+use anabranch_wire::pcapng::Snap;
 use anabranch_wire::{
     Addr, AddressBook, Body, FlowKey, Packet, Payload, TcpFlags, TcpOptions, TcpSegment,
 };
@@ -540,7 +541,7 @@ fn captures_hold_what_hosts_and_links_saw() {
     let ends = line(&mut builder, &config(), Seed::default());
     builder.flow(spec(&builder, ends, 80, 1000));
     let mut sim = builder.build().unwrap();
-    let mut capture = Capture::new(Vec::new(), AddressBook::new()).unwrap();
+    let mut capture = Capture::new(Vec::new(), AddressBook::new(), Snap::Whole).unwrap();
     capture.host(ends[0], "a").unwrap();
     capture.link(LinkId(0), "a-r").unwrap();
     let capture = sim.attach(capture);

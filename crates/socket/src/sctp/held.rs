@@ -230,6 +230,10 @@ fn translate(id: AssociationId, held: &Held, told: Told) -> Option<Notification>
             remote_tsn: engine.cumulative_tsn().add(1).0,
         },
         Told::ReconfigurationFailed { request, result } => refused(id, engine, request, result),
-        Told::AddressChanged { .. } | Told::PathsChanged | Told::PeerError { .. } => return None,
+        // Each message that is not sent is told by itself.
+        Told::AddressChanged { .. }
+        | Told::PathsChanged
+        | Told::StreamsMissing { .. }
+        | Told::PeerError { .. } => return None,
     })
 }

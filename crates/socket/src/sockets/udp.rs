@@ -31,8 +31,8 @@ impl Sockets {
     pub(super) fn unwrap(&self, packet: &Packet) -> Option<(Via, Packet)> {
         let own = self.settings.udp.port;
         match &packet.body {
-            Body::Other { .. } => {
-                let ((src, dst), inner) = udp::unwrap(packet, &self.settings.multipath.book)?;
+            Body::Udp(_) => {
+                let ((src, dst), inner) = udp::unwrap(packet)?;
                 (own != 0 && dst == own).then_some((src, inner))
             }
             Body::Icmp(icmp) if icmp.quote.protocol == udp::PROTOCOL => {

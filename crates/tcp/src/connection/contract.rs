@@ -145,6 +145,7 @@ impl Observe for Connection {
             retransmitted_packets: s.counters.retransmitted_packets,
             fast_retransmits: s.counters.fast_retransmits as u64,
             timeouts: s.counters.timeouts as u64,
+            ecn_reductions: s.counters.ecn_reductions as u64,
             undone_reductions: s.watch.undo.as_ref().map_or(0, |undo| undo.undone as u64),
             tail_loss_probes: self.scheme.tail_loss_probes() as u64,
             // The network makes duplicates, too.

@@ -26,6 +26,12 @@ impl Ends {
         Ends { local, remote, isn_offset, stamp_offset }
     }
 
+    /// The number of a SYN at the start of the clock, and the timestamp then.
+    #[cfg(test)]
+    pub fn begin_at(&mut self, isn: u32, stamp: u32) {
+        (self.isn_offset, self.stamp_offset) = (isn, stamp);
+    }
+
     /// The numbers of SYNs from `now` on are not before `floor`, where an earlier connection between
     /// the same ends has used the numbers below it (RFC 9293 §3.6.1).
     pub fn lift(&mut self, now: Time, floor: Serial32) {

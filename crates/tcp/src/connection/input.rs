@@ -16,7 +16,7 @@ impl Connection {
         let segment = match &packet.body {
             Body::Tcp(segment) => segment,
             Body::Icmp(icmp) => return self.on_icmp(now, icmp),
-            Body::Sctp(_) | Body::Other { .. } => return,
+            Body::Sctp(_) | Body::Udp(_) | Body::Other { .. } => return,
         };
         self.passed = false;
         match self.phase {

@@ -354,6 +354,11 @@ impl Connection {
         self.scheme.in_flight(&self.sender)
     }
 
+    /// Returns the slow-start threshold in octets; infinite at first.
+    pub fn ssthresh(&self) -> u64 {
+        self.sender.congestion.ssthresh()
+    }
+
     /// Returns the estimate of the round-trip time.
     #[inline]
     pub fn rtt(&self) -> &RttEstimator {
@@ -371,6 +376,12 @@ impl Connection {
             min_rtt: s.rtt.min_rtt(),
             state: s.congestion.shared(),
         }
+    }
+
+    /// What couples the window to those of the other connections that carry the stream, in the
+    /// algorithm's unit; `None` where it is not coupled.
+    pub fn coupling(&self) -> Option<f64> {
+        self.sender.congestion.coupling(&self.sibling())
     }
 
     /// The window algorithm wants to hear of the other connections before each

@@ -21,6 +21,7 @@ mod solo;
 mod states;
 mod undo;
 mod window_growth;
+mod wraps;
 
 use super::*;
 use crate::config::{Counting, DelayedAck, InitialReceiveWindow, InitialWindow};

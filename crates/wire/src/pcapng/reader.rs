@@ -322,13 +322,14 @@ impl<'a> Iterator for Reader<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pcapng::Writer;
+    use crate::pcapng::{Snap, Writer};
     use anabranch_units::Time;
+    use std::num::NonZeroU32;
 
     fn written() -> Vec<u8> {
         let mut writer = Writer::new(Vec::new()).unwrap();
-        writer.add_interface("a", None).unwrap();
-        writer.add_interface("b", Some(3)).unwrap();
+        writer.add_interface("a", Snap::Whole).unwrap();
+        writer.add_interface("b", Snap::Octets(NonZeroU32::new(3).unwrap())).unwrap();
         let at = |nanos: u64| Time::from_picos(nanos * 1000);
         writer.packet(0, at(7), &[0x45, 1, 2, 3, 4]).unwrap();
         writer.packet_going(1, at(1 << 33), Direction::Inbound, &[0x60, 1, 2, 3]).unwrap();

@@ -6,6 +6,7 @@ use super::*;
 use crate::address::AddressBook;
 use crate::error::EmitError;
 use crate::packet::{Addr, Payload};
+use crate::udp::UdpError;
 use anabranch_units::Serial32;
 
 #[rustfmt::skip]
@@ -272,11 +273,10 @@ fn a_packet_in_udp_is_read_and_written() {
     assert_eq!(changed(&|o| o[26..28].fill(0)), Ok(outer.body.clone()));
     let wrong = crate::ParseError::Sctp(SctpError::UdpChecksum);
     assert_eq!(changed(&|o| o[27] ^= 1), Err(wrong));
-    // Other ports, and lengths beyond the datagram: UDP of somebody else.
-    for change in [22, 24] {
-        let body = changed(&|o| o[change] ^= 1);
-        assert!(matches!(body, Ok(Body::Other { protocol: 17, .. })), "{body:?}");
-    }
+    // Other ports: UDP of somebody else, whose checksum is then wrong, and whose length is.
+    let of_udp = |error| Err(crate::ParseError::Udp(error));
+    assert_eq!(changed(&|o| o[22] ^= 1), of_udp(UdpError::Checksum));
+    assert_eq!(changed(&|o| o[24] ^= 1), of_udp(UdpError::Truncated));
 }
 
 /// The octets of a packet with these chunks and a right checksum.

@@ -7,7 +7,7 @@ and a function that judges their results. `anabranch.trials` runs them side by s
 
 from __future__ import annotations
 
-from anabranch.studies.live.outcome import LiveOutcome
-from anabranch.studies.live.part import LivePart
+from anabranch.studies.live.outcome import Further, LiveOutcome
+from anabranch.studies.live.part import LivePart, LiveWorld
 
-__all__ = ["LiveOutcome", "LivePart"]
+__all__ = ["Further", "LiveOutcome", "LivePart", "LiveWorld"]

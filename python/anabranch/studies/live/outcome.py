@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
+from typing import Any
 
 from anabranch.files import write_text
 from anabranch.rows import CsvRow
@@ -16,6 +17,17 @@ from anabranch.verdicts import Claim, claim_from
 
 FILE = "live.json"
 FOLDER = "live"
+TABLE_COLUMNS = ["table", "series", "x", "world", "mean", "ci_low", "ci_high", "n"]
+
+
+@dataclass(frozen=True)
+class Further:
+    """The same trials in a further live world, judged by the same rules."""
+
+    name: str
+    setting: str
+    claims: list[Claim]
+    timings: list[Timing]
 
 
 @dataclass(frozen=True)
@@ -30,6 +42,9 @@ class LiveOutcome:
     simulated: list[Claim]
     live: list[Claim]
     timings: list[Timing]
+    further: list[Further] = field(default_factory=list)
+    tables: list[CsvRow] = field(default_factory=list)
+    """Numbers beside the claims, a row for each world."""
 
     @property
     def pairs(self) -> list[tuple[Claim, Claim]]:
@@ -77,23 +92,41 @@ class LiveOutcome:
             )
         return rows
 
+    def _judged(self) -> list[tuple[str, list[Claim]]]:
+        """The claims of every world, by its name."""
+        further = [(each.name, each.claims) for each in self.further]
+        return [("simulated", self.simulated), ("live", self.live), *further]
+
     def save(self, directory: Path) -> None:
         """Writes `live.json` and `live/measures.csv`, `live/timing.csv` into the study's folder."""
         rows = [
             row | {"world": world}
-            for world, claims in (("simulated", self.simulated), ("live", self.live))
+            for world, claims in self._judged()
             for claim in claims
             for row in claim.measure_rows(self.name)
         ]
         write_csv(directory / FOLDER / "measures.csv", MEASURE_COLUMNS, rows)
-        timings = [asdict(timing) | {"doubts": "; ".join(timing.doubts)} for timing in self.timings]
-        write_csv(directory / FOLDER / "timing.csv", list(timings[0]), timings)
+        _write_timings(directory / FOLDER / "timing.csv", self.timings)
+        for each in self.further:
+            _write_timings(directory / FOLDER / each.name / "timing.csv", each.timings)
+        if self.tables:
+            write_csv(directory / FOLDER / "tables.csv", TABLE_COLUMNS, self.tables)
         shallow = {field.name: getattr(self, field.name) for field in fields(self)}
         worlds = {
             "simulated": claims_to_file(self.simulated),
             "live": claims_to_file(self.live),
         }
-        value = {**shallow, **worlds, "timings": [asdict(timing) for timing in self.timings]}
+        further = [
+            {
+                "name": each.name,
+                "setting": each.setting,
+                "claims": claims_to_file(each.claims),
+                "timings": [asdict(timing) for timing in each.timings],
+            }
+            for each in self.further
+        ]
+        timings = [asdict(timing) for timing in self.timings]
+        value = {**shallow, **worlds, "timings": timings, "further": further}
         write_text(directory / FILE, json.dumps(value, indent=1, default=dict) + "\n")
 
     @classmethod
@@ -103,9 +136,25 @@ class LiveOutcome:
             value = json.loads((directory / FILE).read_text(encoding="utf-8"))
             for world in ("simulated", "live"):
                 value[world] = [claim_from(claim) for claim in value[world]]
-            value["timings"] = [
-                Timing(**each | {"doubts": tuple(each["doubts"])}) for each in value["timings"]
+            value["timings"] = _timings(value["timings"])
+            value["further"] = [
+                Further(
+                    each["name"],
+                    each["setting"],
+                    [claim_from(claim) for claim in each["claims"]],
+                    _timings(each["timings"]),
+                )
+                for each in value.get("further", [])
             ]
             return cls(**value)
         except (OSError, ValueError, TypeError, KeyError):
             return None
+
+
+def _write_timings(path: Path, timings: Sequence[Timing]) -> None:
+    rows = [asdict(timing) | {"doubts": "; ".join(timing.doubts)} for timing in timings]
+    write_csv(path, list(rows[0]), rows)
+
+
+def _timings(rows: Sequence[Mapping[str, Any]]) -> list[Timing]:
+    return [Timing(**{**each, "doubts": tuple(each["doubts"])}) for each in rows]

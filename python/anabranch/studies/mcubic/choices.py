@@ -21,14 +21,14 @@ def open_choices(results: m.Results, size: Size) -> Claim:
     distinct, equal, unequal = conditions.open_cells(size)
     found = [
         Statement.of(
-            f"ratio at equal delays, {label(run)}",
+            f"MPTCP divided by single-path goodput at equal delays, {label(run)}",
             m.ratio(results, run),
             less(1, RATIO),
         )
         for run in _variants(equal, size)
     ]
     for cell, what, measure in (
-        (unequal, "ratio at unequal delays", m.ratio),
+        (unequal, "MPTCP divided by single-path goodput at unequal delays", m.ratio),
         (distinct, "Jain's index", m.index),
     ):
         found += [
@@ -76,14 +76,24 @@ def rivals(results: m.Results, size: Size) -> Claim:
     grid = scope.grid(results, size)
     found = []
     for experiment, what, measure, margin in (
-        ("distinct", "Jain's index, mean over the second path's rates", m.index, INDEX),
-        ("equal", "ratio at equal delays, mean over delays", m.ratio, RATIO),
-        ("unequal", "ratio at unequal delays, mean over delays", m.ratio, RATIO),
+        ("distinct", "Jain's index, mean over rates of the second path", m.index, INDEX),
+        (
+            "equal",
+            "MPTCP divided by single-path goodput at equal delays, mean over delays",
+            m.ratio,
+            RATIO,
+        ),
+        (
+            "unequal",
+            "MPTCP divided by single-path goodput at unequal delays, mean over delays",
+            m.ratio,
+            RATIO,
+        ),
     ):
         ours = grid.across(experiment, OURS, measure)
         for rival in plan()["rivals"]:
             beside = ours - grid.across(experiment, rival, measure)
-            text = f"{what}: less that of {rival}"
+            text = f"{what}: {OURS} minus {rival}"
             found.append(Statement.of(text, beside, at_least(0, margin)))
     return Claim(
         "R1",

@@ -68,10 +68,12 @@ def leaves_most(at: Scope) -> Iterator[Statement]:
     if not at.columns("distinct"):
         return
     for theirs in OTHERS:
-        text = f"change of what the single-path flows get, from {theirs} to {OURS}"
+        text = f"relative change of the single-path flows' goodput beside {OURS} against {theirs}"
         yield Statement.of(text, left_more(OURS, theirs), at_least(0, GOODPUT))
     for ours in (OURS, *OTHERS):
-        text = f"change of what the single-path flows get, from {UNCOUPLED} to {ours}"
+        text = (
+            f"relative change of the single-path flows' goodput beside {ours} against {UNCOUPLED}"
+        )
         yield Statement.of(text, left_more(ours, UNCOUPLED), more(0, GOODPUT))
 
 
@@ -91,7 +93,7 @@ def fairest(at: Scope) -> Iterator[Statement]:
     for x in at.columns("distinct"):
         ours = at.sample("distinct", OURS, x, m.index)
         for theirs in (*OTHERS, UNCOUPLED):
-            text = f"Jain's index less that of {theirs}, {x:g} Mbit/s"
+            text = f"Jain's index, {OURS} minus {theirs}, second path of {x:g} Mbit/s"
             less_theirs = ours - at.sample("distinct", theirs, x, m.index)
             yield Statement.of(text, less_theirs, at_least(0, INDEX))
 
@@ -113,12 +115,20 @@ def equal_delays(at: Scope) -> Iterator[Statement]:
     """By the text MCubic's connection carries more up to 100 ms, and as much or more beyond."""
     for x in at.columns("equal"):
         rule = more(1, RATIO) if x <= 100 else at_least(1, RATIO)
-        yield Statement.of(f"ratio of {OURS}, {x:g} ms", at.sample("equal", OURS, x, m.ratio), rule)
+        yield Statement.of(
+            f"MPTCP divided by single-path goodput, {OURS}, {x:g} ms",
+            at.sample("equal", OURS, x, m.ratio),
+            rule,
+        )
     for scheme in OTHERS:
         for x in at.columns("equal"):
             if x >= 200:
                 measured = at.sample("equal", scheme, x, m.ratio)
-                yield Statement.of(f"ratio of {scheme}, {x:g} ms", measured, less(1, RATIO))
+                yield Statement.of(
+                    f"MPTCP divided by single-path goodput, {scheme}, {x:g} ms",
+                    measured,
+                    less(1, RATIO),
+                )
 
 
 def _c4(published: Scope, grid: Scope) -> Claim:
@@ -139,15 +149,25 @@ def unequal_delays(at: Scope) -> Iterator[Statement]:
     xs = at.columns("unequal")
     for scheme in (*OTHERS, OURS, UNCOUPLED) if xs else ():
         last = at.sample("unequal", scheme, xs[-1], m.ratio)
-        yield Statement.of(f"ratio of {scheme}, 100:{xs[-1]:g} ms", last, less(1, RATIO))
+        yield Statement.of(
+            f"MPTCP divided by single-path goodput, {scheme}, 100 and {xs[-1]:g} ms",
+            last,
+            less(1, RATIO),
+        )
         if len(xs) > 1:
             fallen = last - at.sample("unequal", scheme, xs[0], m.ratio)
-            text = f"change of the ratio of {scheme} from 100:{xs[0]:g} to 100:{xs[-1]:g} ms"
+            text = (
+                f"change of MPTCP divided by single-path goodput, {scheme}, from 100 and {xs[0]:g}"
+                f" ms to 100 and {xs[-1]:g} ms"
+            )
             yield Statement.of(text, fallen, less(0, RATIO))
     for scheme in OTHERS:
         for x in xs:
             ours, theirs = (at.sample("unequal", s, x, m.ratio) for s in (OURS, scheme))
-            text = f"ratio against that of {scheme}, 100:{x:g} ms: change"
+            text = (
+                f"relative change of MPTCP divided by single-path goodput, {OURS} against {scheme},"
+                f" 100 and {x:g} ms"
+            )
             yield Statement.of(text, ours.change_from(theirs), more(0, GOODPUT))
     for x in xs[-1:]:
         run = at.cell("unequal", OURS, x)
@@ -155,7 +175,7 @@ def unequal_delays(at: Scope) -> Iterator[Statement]:
         if wider in at.results:
             gained = m.change(at.results, wider, run, m.goodput)
             what = "that blocks nothing" if run.window else "of twice the size"
-            text = f"change of its goodput with a receive buffer {what}, 100:{x:g} ms"
+            text = f"relative change of goodput by a receive buffer {what}, 100 and {x:g} ms"
             yield Statement.of(text, gained, more(0, GOODPUT))
 
 
@@ -167,14 +187,17 @@ def _c5(published: Scope, grid: Scope) -> Claim:
         "The sum of 1/K' is at least 1/K for equal subflows, so that MPTCP does at least as well as"
         " one TCP.",
         [
-            Statement.of("sum of 1/K' over 1/K, 2 to 4 equal paths", equal, at_least(1, GOODPUT)),
+            Statement.of(
+                "sum of 1/K' divided by 1/K, 2 to 4 equal paths", equal, at_least(1, GOODPUT)
+            ),
             *at_least_one_tcp(published),
         ],
         "By the formula it is a mean of the paths' 1/K weighted by 1/K: that of one TCP if all are"
         f" equal, below that of the best path else. In runs {GOODPUT:.0%} of a goodput matter.",
         [
             Statement.of(
-                "sum of 1/K' over the best path's 1/K, K on the other 1.1 to 4 times as long",
+                "sum of 1/K' divided by 1/K of the best path, K of the other path 1.1 to 4 times as"
+                " long",
                 unequal,
                 at_least(1, GOODPUT),
             ),
@@ -189,7 +212,7 @@ def at_least_one_tcp(at: Scope) -> Iterator[Statement]:
     """Against a single-path CUBIC in the connection's place."""
     for x in at.columns("equal"):
         pair = at.cell("equal", OURS, x), at.cell("equal", "path1", x)
-        text = f"change of goodput from one TCP in its place, {x:g} ms"
+        text = f"relative change of goodput, {OURS} against one TCP in its place, {x:g} ms"
         gain = m.change(at.results, *pair, m.goodput)
         yield Statement.of(text, gain, at_least(0, GOODPUT))
 
@@ -203,7 +226,8 @@ def _c6(_published: Scope, grid: Scope) -> Claim:
         "When one subflow is congested, the others' K' falls at once and they speed up.",
         [
             Statement.of(
-                f"change of K' when the other path's Wmax falls to {parts} of it, by the formula",
+                f"relative change of K' when the other path's Wmax falls to {parts} of its value,"
+                " formula",
                 fall,
                 less(0, GOODPUT),
             )
@@ -223,8 +247,11 @@ def traffic_shift(at: Scope) -> Iterator[Statement]:
         runs = [conditions.shift(scheme, flows, at.size) for flows in (some, none)]
         if all(run in at.results for run in runs):
             moved = m.change(at.results, runs[0], runs[1], m.sent_on_first)
-            text = f"change of what {scheme} sends on the other path, in runs"
+            text = f"relative change of data that {scheme} sends on the uncongested path, measured"
             rule = more(0, GOODPUT) if scheme == OURS else None
             yield Statement.of(text, moved, rule)
+            if all(m.COUPLING in each.series for run in runs for each in at.results[run]):
+                fallen = m.change(at.results, runs[0], runs[1], m.k_prime_of_first)
+                yield Statement.of(f"change of {scheme}'s K' on the other path, in runs", fallen)
     share = Exact.of(formula.shifted_by_shares(left)[0] - 1 for left in LEFT_OF_WMAX)
-    yield Statement.of("change of the time to the plateau in mcubic-share, by its formula", share)
+    yield Statement.of("relative change of the time to the plateau in mcubic-share, formula", share)

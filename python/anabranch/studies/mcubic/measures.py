@@ -81,6 +81,16 @@ def first_share(_run: Run, result: RunResult) -> float:
     return sent(result, 0) / (sent(result, 0) + sent(result, 1))
 
 
+COUPLING = f"{CONNECTION}.a.x-b.x.path_coupling"
+"""K' of the first path, where it is observed."""
+
+
+def k_prime_of_first(run: Run, result: RunResult) -> float:
+    """Mean K' of the first path after the warm-up, in s."""
+    series = result.series[COUPLING]
+    return float(np.mean(series["value"][series["time_s"] >= run.warm_up]))
+
+
 def sample(results: Results, run: Run, metric: Metric) -> Sample:
     """A measure of each replication, the mean over its draws."""
     return Sample.across(

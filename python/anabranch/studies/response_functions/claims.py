@@ -89,8 +89,15 @@ def _by_loss(text: str) -> Callable[[float], str]:
 
 def _mathis_periodic(values: Values) -> Claim:
     found = measured(values, "loss", "reno", "periodic")
-    plain = _ratios(found, models.mathis, 0.03, _by_loss("window / Mathis"))
-    full = _ratios(found, models.mathis_with_recovery, None, _by_loss("the same with recovery"))
+    plain = _ratios(
+        found, models.mathis, 0.03, _by_loss("average window divided by Mathis's formula")
+    )
+    full = _ratios(
+        found,
+        models.mathis_with_recovery,
+        None,
+        _by_loss("average window divided by Mathis's formula with recovery"),
+    )
     return Claim(
         "T1-periodic",
         "Under periodic loss an AIMD sender has an average window of sqrt(3/(2p)), within 3 %.",
@@ -105,7 +112,12 @@ def _mathis_random(values: Values) -> Claim:
     return Claim(
         "T1-random",
         "Under random loss it is 1.31/sqrt(p), within 8 %.",
-        _ratios(found, lambda p: models.mathis(p, random=True), 0.08, _by_loss("window / Mathis")),
+        _ratios(
+            found,
+            lambda p: models.mathis(p, random=True),
+            0.08,
+            _by_loss("average window divided by Mathis's formula"),
+        ),
         "The constant is from the simulations of Mathis et al.; it, too, has no recovery phase.",
     )
 
@@ -119,7 +131,7 @@ def _pftk(values: Values) -> Claim:
             found,
             lambda p: models.pftk(p, rtt(), MIN_RTO, 2),
             0.15,
-            _by_loss("window / PFTK"),
+            _by_loss("average window divided by the PFTK formula"),
         ),
         "T0 = 1 s, the lower bound of the timeout. Limited transmit is off: the model knows three"
         " duplicate ACKs or a timeout. Its p is the probability of the first loss in a round; here"
@@ -133,7 +145,7 @@ def _limited(values: Values) -> Claim:
     return Claim(
         "T4",
         "A flow limited by the receiver's window W sends W segments per RTT, to one segment.",
-        [Statement.of("segments per RTT off", off, at_most(1))],
+        [Statement.of("deviation from W segments per RTT", off, at_most(1))],
         f"{len(found)} pairs of W and RTT.",
     )
 
@@ -171,7 +183,7 @@ def _above_aimd(
     found = measured(values, "loss", algorithm, "periodic")
     own = {p: each for p, each in found.items() if model(p) > models.mathis(p)}
     others = {p: each for p, each in found.items() if p not in own}
-    name = _by_loss(f"window / {source}")
+    name = _by_loss(f"average window divided by the formula of {source}")
     return [*_ratios(own, model, tolerance, name), *_ratios(others, model, None, name)]
 
 
@@ -184,7 +196,7 @@ def _bbr(values: Values) -> Claim:
         bbr = measured(values, name, "bbr", "random")
         statements += [
             Statement.of(
-                f"BBR's share of what the loss of {loss:.0%} leaves, {at}",
+                f"BBR's utilisation of the capacity that {loss:.0%} loss leaves, {at}",
                 bbr[loss] / (1 - loss),
                 at_least(BBR_SHARE),
             )
@@ -204,9 +216,13 @@ def _bbr(values: Values) -> Claim:
         " Reno's window is 1.31/sqrt(p).",
         [
             *statements,
-            Statement.of("Reno's share", share("reno"), near(round(expected, 3), 0.15 * expected)),
+            Statement.of(
+                "Reno's utilisation of the link",
+                share("reno"),
+                near(round(expected, 3), 0.15 * expected),
+            ),
             *(
-                Statement.of(f"share of {other}", share(other))
+                Statement.of(f"utilisation of the link by {other}", share(other))
                 for other in part["algorithms"]
                 if other not in ("bbr", "reno")
             ),
@@ -225,7 +241,7 @@ def _slow_start(values: Values) -> Claim:
     return Claim(
         "T11",
         "Without loss a transfer of N segments takes ceil(log2(N/w1 + 1)) rounds of slow start.",
-        [Statement.of("rounds more than the closed form", more, near(0, 0.0))],
+        [Statement.of("slow-start rounds minus the closed form", more, near(0, 0.0))],
         "Initial windows of 1 to 10 segments, an ACK for every segment.",
     )
 
@@ -235,7 +251,7 @@ def _buffer(values: Values) -> Claim:
     least = plan()["buffer"]["judged"]
 
     def name(b: float) -> str:
-        return f"utilisation / model at {b:g} BDP"
+        return f"utilisation divided by the model, buffer of {b:g} BDP"
 
     judged = {b: each for b, each in found.items() if b >= least}
     others = {b: each for b, each in found.items() if b < least}

@@ -67,7 +67,11 @@ def newreno(traces: Traces, grid: list[Condition]) -> Claim:
         recovery = over(traces, "newreno", at, lambda trace: trace.recovery_rtts)
         impatient = over(traces, "newreno-impatient", at, lambda trace: trace.timeouts)
         return [
-            Statement.of("RTT from detection to the ACK of seven losses", recovery, near(7, HALF)),
+            Statement.of(
+                "RTTs from detection until all seven losses are acknowledged",
+                recovery,
+                near(7, HALF),
+            ),
             Statement.of("timeouts of the impatient variant, seven losses", impatient),
         ]
 
@@ -77,7 +81,9 @@ def newreno(traces: Traces, grid: list[Condition]) -> Claim:
         [traces["newreno", condition].recovery_rtts for condition in grid],
     )
     more_each = Statement.of(
-        "RTT more for each further loss (slope)", Exact.mean_of([repair.mean]), near(1, 0.1)
+        "additional RTTs in recovery for each further loss (slope)",
+        Exact.mean_of([repair.mean]),
+        near(1, 0.1),
     )
     return Claim(
         "C1",
@@ -95,21 +101,21 @@ def sack(traces: Traces, grid: list[Condition]) -> Claim:
     def state(at: list[Condition]) -> list[Statement]:
         return [
             Statement.of(
-                "rounds in which seven holes are resent, ns-2's older pipe",
+                "round trips in which seven losses are retransmitted, pipe of ns-2's older code",
                 over(traces, "sack", at, lambda trace: trace.repair_rounds),
                 near(3, HALF),
             ),
             Statement.of(
-                "RTT from detection until the window grows again, ns-2's older pipe",
+                "RTTs from detection until the window grows again, pipe of ns-2's older code",
                 over(traces, "sack", at, lambda trace: trace.frozen_rtts),
                 near(4, HALF),
             ),
             Statement.of(
-                "rounds with the pipe of RFC 6675",
+                "round trips in which seven losses are retransmitted, pipe of RFC 6675",
                 over(traces, "sack-rfc6675", at, lambda trace: trace.repair_rounds),
             ),
             Statement.of(
-                "RTT until the window grows, pipe of RFC 6675",
+                "RTTs from detection until the window grows again, pipe of RFC 6675",
                 over(traces, "sack-rfc6675", at, lambda trace: trace.frozen_rtts),
             ),
         ]
@@ -133,15 +139,19 @@ def fack(traces: Traces, grid: list[Condition]) -> Claim:
         early = over(traces, "fack", at, lambda trace: trace.new_before_detection)
         return [
             Statement.of(
-                "rounds in which seven holes are resent",
+                "round trips in which seven losses are retransmitted",
                 over(traces, "fack", at, lambda trace: trace.repair_rounds),
                 near(1, HALF),
             ),
             Statement.of(
-                "new segments between first duplicate ACK and trigger", early, near(0, HALF)
+                "new segments sent between the first duplicate ACK and the trigger",
+                early,
+                near(0, HALF),
             ),
             Statement.of(
-                "the same for NewReno (limited transmit)",
+                "new segments sent between the first duplicate ACK and the trigger, NewReno with"
+                " limited"
+                " transmit",
                 over(traces, "newreno", at, lambda trace: trace.new_before_detection),
             ),
         ]
@@ -173,9 +183,15 @@ def decoupled(traces: Traces, grid: list[Condition]) -> Claim:
             return over(traces, "decoupled", at, lambda trace: trace.turns[index])
 
         return [
-            Statement.of("segments in the turn of the detection", turn(0), near(5, HALF)),
-            Statement.of("segments in the next turn", turn(1), near(6, HALF)),
-            Statement.of(f"segments more per turn, over {TURNS} turns", growth, near(1, 0.25)),
+            Statement.of(
+                "segments sent in the round trip of the detection", turn(0), near(5, HALF)
+            ),
+            Statement.of("segments sent in the next round trip", turn(1), near(6, HALF)),
+            Statement.of(
+                f"additional segments in each round trip, over {TURNS} round trips",
+                growth,
+                near(1, 0.25),
+            ),
         ]
 
     published, over_grid = both(grid, state)
@@ -204,7 +220,7 @@ def entry(traces: Traces, grid: list[Condition]) -> Claim:
 
         judged = [
             Statement.of(
-                f"RTT later than the decoupled scheme: {scheme}",
+                f"RTTs by which {scheme} enters congestion avoidance after the decoupled scheme",
                 later(scheme, lambda trace: trace.second_turn),
                 near(rounds, HALF),
             )
@@ -212,12 +228,16 @@ def entry(traces: Traces, grid: list[Condition]) -> Claim:
         ]
         judged.append(
             Statement.of(
-                "RTT later than the decoupled scheme: sack with the pipe of RFC 6675",
+                "RTTs by which sack with the pipe of RFC 6675 enters congestion avoidance after the"
+                " decoupled scheme",
                 later("sack-rfc6675", lambda trace: trace.second_turn),
             )
         )
         return judged + [
-            Statement.of(f"RTT from the detection itself: {scheme}", later(scheme, detection))
+            Statement.of(
+                f"RTTs from detection until {scheme} enters congestion avoidance",
+                later(scheme, detection),
+            )
             for scheme in (*RIVALS, "sack-rfc6675")
         ]
 
@@ -243,9 +263,21 @@ def as_soon_as_fack(traces: Traces) -> Claim:
     return Claim(
         "C8",
         "The decoupled scheme has repaired all holes about as soon as FACK.",
-        [Statement.of("RTT later than FACK, seven drops", Exact.of([own.later]), near(0, HALF))],
+        [
+            Statement.of(
+                "RTTs by which the decoupled scheme completes recovery after FACK, seven drops",
+                Exact.of([own.later]),
+                near(0, HALF),
+            )
+        ],
         "From the first duplicate ACK to the ACK of the last hole, less that of FACK.",
-        grid=[Statement.of("RTT later than FACK, 1 to 8 drops", Exact.of(later), near(0, HALF))],
+        grid=[
+            Statement.of(
+                "RTTs by which the decoupled scheme completes recovery after FACK, 1 to 8 drops",
+                Exact.of(later),
+                near(0, HALF),
+            )
+        ],
         source="§3, figures 5(c) and 5(d)",
     )
 
@@ -261,7 +293,10 @@ def lead(traces: Traces, grid: list[Condition]) -> Claim:
                     worst_deficit(traces["decoupled", c], traces[scheme, c], SLACK, acked=acked)
                     for c in at
                 )
-                name = f"segments {what} behind {scheme} at worst"
+                name = (
+                    f"largest number of segments {what} by which the decoupled scheme is behind"
+                    f" {scheme}"
+                )
                 rule = at_most(0, ONE) if scheme in RIVALS else None
                 statements.append(Statement.of(name, behind, rule, minor=acked))
         return statements
@@ -274,11 +309,11 @@ def lead(traces: Traces, grid: list[Condition]) -> Claim:
             by_drops = stats.slope(
                 [c.drops for c, _ in pairs], [s / c.rtt_ms * 1000 for c, s in pairs]
             )
-            name = f"RTT of lead more per further loss: {scheme}"
+            name = f"RTTs by which the lead over {scheme} grows with each further loss"
             statements.append(Statement.of(name, Exact.mean_of([by_drops.mean]), more(0, by=GROWS)))
             if by_rtt:
                 slope = stats.slope([c.rtt_ms / 1000 for c, _ in pairs], [s for _, s in pairs])
-                name = f"s of lead more per s of RTT: {scheme}"
+                name = f"seconds by which the lead over {scheme} grows with each second of RTT"
                 statements.append(
                     Statement.of(name, Exact.mean_of([slope.mean]), more(0, by=GROWS))
                 )

@@ -25,7 +25,7 @@ MOST = 0.5
 """The part of a difference whose cause is its reason."""
 MODEL_ERROR = 0.10
 """What the closed form may be wrong by: at the mean, and in each cell without delayed ACKs."""
-ACKS = {False: "an ACK a packet", True: "delayed ACKs"}
+ACKS = {False: "an ACK for each packet", True: "delayed ACKs"}
 
 
 def handshake(transport: str, cell: Cell) -> float:
@@ -61,7 +61,7 @@ def _mean(times: Times, sctp: str, tcp: str, delayed: bool = True, data_only: bo
 
 
 def _text(sctp: str, tcp: str, what: str) -> str:
-    return f"1 - {sctp} / {tcp}, {what}"
+    return f"share of transfer time that {sctp} saves against {tcp}, {what}"
 
 
 def judge(times: Times, left: int) -> list[Claim]:
@@ -111,7 +111,7 @@ def _c2(times: Times) -> Claim:
         remains = same.estimate.mean / larger.estimate.mean
         statements += [
             Statement.of(
-                f"part of the difference that the larger window makes, data, {acks}",
+                f"share of the time difference that the larger initial window explains, {acks}",
                 Exact.mean_of([1 - remains]),
                 at_least(MOST),
             ),
@@ -269,10 +269,10 @@ def _model(times: Times) -> Claim:
     statements = []
     for delayed in (False, True):
         chosen = [abs(error) for run, error in errors.items() if run.delayed == delayed]
-        name = f"mean error of the model, {ACKS[delayed]}"
+        name = f"mean relative error of the model, {ACKS[delayed]}"
         statements.append(Statement.of(name, Exact.mean_of(chosen), at_most(MODEL_ERROR)))
     prompt = [abs(error) for run, error in errors.items() if not run.delayed]
-    name = f"error of the model in each cell, {ACKS[False]}"
+    name = f"relative error of the model in each cell, {ACKS[False]}"
     statements.append(Statement.of(name, Exact.of(prompt), at_most(MODEL_ERROR)))
     return Claim(
         "model",

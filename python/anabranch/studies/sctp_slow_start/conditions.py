@@ -101,7 +101,7 @@ def scenario(run: Run) -> Scenario:
 
 
 def watched(name: str, kbytes: int, quick: bool) -> Scenario:
-    """A transfer in the middle of the grid with an ACK a packet, whose packets are observed."""
+    """A transfer in the middle of the grid, an ACK for each packet, whose packets are observed."""
     cell = Cell(_middle(cells(quick), "rate_mbps"), _middle(cells(quick), "rtt_ms"), kbytes)
     plain = scenario(Run(name, False, cell))
     return replace(plain, text=f'{plain.text}\n[[observe]]\nwhat = "packets"\nflow = "f"\n')

@@ -39,9 +39,9 @@ PUBLISHED_AND_TODAY = {
     "tcp-rfc6928": "TCP today: 10 segments (RFC 6928)",
 }
 """Senders of the figures that the paper has, and how they are called there."""
-BY_ACKS = "Delayed ACKs (solid lines) and an ACK a packet (dashed)"
+BY_ACKS = "Delayed ACKs (solid lines) and an ACK for each packet (dashed)"
 TIME = "mean transfer time (s)"
-SAME_SCTP = "With an ACK a packet SCTP of 2007 and of today take the same time."
+SAME_SCTP = "With an ACK for each packet SCTP of 2007 and of today take the same time."
 DATA_ALONE = "Time of the data, without the handshake; mean over"
 
 
@@ -205,7 +205,7 @@ def _times(directory: Path, times: Times) -> FigureEntry:
         looks[sender] = Look("", MARKERS[index], COLOURS[index])
         looks[f"{sender}, model"] = Look("-", colour=COLOURS[index], label="_")
     plot = Plot(
-        f"{rate:g} Mbit/s, RTT {rtt:g} ms, an ACK a packet",
+        f"{rate:g} Mbit/s, RTT {rtt:g} ms, an ACK for each packet",
         "data (kB)",
         "transfer time (s)",
         looks,

@@ -226,6 +226,7 @@ pub(super) fn show(packet: &Packet, mapping: &Mapping, inbound: bool) -> String 
         Body::Tcp(segment) => segment,
         Body::Icmp(icmp) => return format!("{sign} icmp {:?}", icmp.kind),
         Body::Sctp(_) => return format!("{sign} sctp"),
+        Body::Udp(datagram) => return format!("{sign} udp ({})", datagram.data_len()),
         Body::Other { protocol, payload } => {
             return format!("{sign} protocol {protocol} ({})", payload.len());
         }

@@ -44,6 +44,44 @@ fn a_closed_window_is_probed_and_no_failure() {
     }
 }
 
+/// §6.1 A, §8.1: a chunk that left while the window took it is no probe. That it is lost is an error,
+/// and halves the threshold; sent again into a window that has closed since it is one, and neither
+/// counts any more.
+#[test]
+fn a_chunk_becomes_a_probe_when_it_is_sent_again() {
+    let mut pair = established(&plain(Config::rfc9260()), |side, packet| {
+        match side == Side::Client && packet.payload_len() > 0 {
+            true => Fate::Drop,
+            false => Fate::Deliver,
+        }
+    });
+    pair.client.write(1452);
+    // From 1500 ms on SACKs say that there is no room.
+    let close = |pair: &mut Pair<Association, _>, ms| {
+        run(pair, at_ms(ms));
+        let cum_tsn = pair.client.sender.origin;
+        let (gaps, duplicates) = (Vec::new(), Vec::new());
+        let sack =
+            anabranch_wire::sctp::SackChunk { cum_tsn, a_rwnd: 0, gaps, packets: 0, duplicates };
+        let packet = super::states::to_client(&pair.client, Chunk::Sack(sack));
+        pair.client.handle_input(at_ms(ms), &packet);
+        let path = &pair.client.paths[0];
+        (path.errors, path.window.cwnd(), path.window.ssthresh(), pair.client.sender.is_probing(0))
+    };
+    let initial = pair.client.paths[0].window.ssthresh();
+    assert_eq!(close(&mut pair, 1500), (0, 4404, initial, false), "not sent again");
+    let floor = 4 * 1468;
+    assert_eq!(close(&mut pair, 2500), (1, 1468, floor, true), "T3 at 2 s: a loss");
+    pair.client.paths[0].window.on_undo();
+    let spared = pair.client.paths[0].window.ssthresh();
+    assert_ne!(spared, floor);
+    assert_eq!(close(&mut pair, 4500), (1, 4404, spared, true), "at 4 s: a probe");
+    assert_eq!(close(&mut pair, 8500), (1, 4404, spared, true), "at 8 s");
+    // Nobody says anything any more: it is an error again.
+    run(&mut pair, at_ms(40_000));
+    assert!(pair.client.paths[0].errors > 1);
+}
+
 /// §6.1 A: without SACKs a probe that is not answered is an error like any other.
 #[test]
 fn a_closed_window_does_not_hide_a_dead_peer() {

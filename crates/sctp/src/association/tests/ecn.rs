@@ -51,6 +51,8 @@ fn a_mark_halves_the_window_once() {
     assert_eq!(halved, (before / 2).max(4 * 1468));
     pair.client.handle_input(now, &second);
     assert_eq!(pair.client.observe().ssthresh, halved, "the same round trip");
+    assert_eq!(pair.client.observe().ecn_reductions, 1);
+    assert_eq!(pair.client.observe_path(0).unwrap().ecn_reductions, 1);
     let cwr = pair.client.poll_transmit(now).expect("CWR");
     assert!(kinds(&cwr).contains(&13), "{:?}", kinds(&cwr));
     pair.server.handle_input(now, &cwr);

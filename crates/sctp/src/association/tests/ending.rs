@@ -167,6 +167,32 @@ fn a_shutdown_takes_no_reported_chunk_back() {
     assert_eq!(pair.client.state(), State::ShutdownReceived);
 }
 
+/// §9.2: SHUTDOWN is taken whatever this side lacks of the peer's data: its sender has given that up
+/// (RFC 3758 §3.5 A3), or broken a SHOULD. What stands behind the gap is not delivered.
+#[test]
+fn a_shutdown_ends_what_waits_for_a_gap() {
+    use super::states::{client_in, to_client};
+    let mut client = client_in(State::Established);
+    let second = anabranch_wire::sctp::DataChunk {
+        flags: DataFlags::WHOLE,
+        tsn: client.receiver.cumulative_tsn().add(2),
+        stream: 0,
+        ssn: 1,
+        ppid: 0,
+        payload: Payload::virtual_of(10),
+    };
+    let now = at_ms(1000);
+    client.handle_input(now, &to_client(&client, Chunk::Data(second)));
+    let sack = client.poll_transmit(now).expect("a gap is told at once");
+    assert!(matches!(sctp(&sack).chunks.first(), Some(Chunk::Sack(sack)) if sack.gaps.len() == 1));
+    let shutdown = Chunk::Shutdown(client.sender.origin.add(client.sender.flight.una as u32 - 1));
+    client.handle_input(now, &to_client(&client, shutdown));
+    assert_eq!(client.state(), State::ShutdownAckSent);
+    let answer = client.poll_transmit(now).expect("it is answered");
+    assert!(sctp(&answer).chunks.iter().any(|chunk| *chunk == Chunk::ShutdownAck));
+    assert_eq!(client.receive(), None);
+}
+
 /// §6: a SACK is discarded when all has been acknowledged, even one of what was never sent.
 #[test]
 fn a_sack_while_shutting_down_is_discarded() {

@@ -235,6 +235,37 @@ fn streams_are_the_lesser_of_what_both_sides_want() {
     assert_eq!(pair.client.send(message(6)), Ok(()));
 }
 
+/// §5.1.1, §11.2.2: messages for streams that the peer does not take are refused, and given back, in
+/// whatever order streams are served.
+#[test]
+fn messages_of_streams_that_are_missing_come_back() {
+    for scheduler in [crate::Scheduler::Fcfs, crate::Scheduler::RoundRobin] {
+        let config = Config { keep_undelivered: true, scheduler, ..plain(Config::rfc9260()) };
+        let small = Config { inbound_streams: 2, ..config.clone() };
+        let (client, _) = ends(&config, 1);
+        let (_, server) = ends(&small, 1);
+        let mut pair = Pair::new(client, server, LATENCY, deliver);
+        pair.client.connect(Time::ZERO);
+        for (stream, octets) in [(5, "a"), (0, "b"), (2, "c"), (1, "d"), (2, "e")] {
+            let payload = Payload::of_octets(octets);
+            pair.client.send(Message::new(stream, payload)).unwrap();
+        }
+        run(&mut pair, at_ms(1000));
+        let mut arrived = received(&mut pair.server);
+        arrived.sort();
+        assert_eq!(arrived, [(0, b"b".to_vec()), (1, b"d".to_vec())], "{scheduler:?}");
+        let told = pair.client.poll_notification();
+        assert_eq!(told, Some(Notification::StreamsMissing { streams: 2, messages: 3 }));
+        let back = std::iter::from_fn(|| pair.client.poll_undelivered());
+        let mut back: Vec<_> = back.map(|it| (it.message.stream, it.sent)).collect();
+        back.sort();
+        assert_eq!(back, [(2, false), (2, false), (5, false)], "{scheduler:?}");
+        assert!(pair.client.is_dry() && pair.client.sender.held() == 0);
+        // No ERROR "invalid stream" was asked for.
+        assert!(!trace(&pair, 0).iter().any(|line| line.contains("ERROR")));
+    }
+}
+
 /// A second copy of the ERROR, late, must not undo the second attempt.
 #[test]
 fn a_stale_cookie_error_counts_once() {

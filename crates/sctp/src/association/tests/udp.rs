@@ -122,11 +122,11 @@ fn a_router_of_ipv6_means_its_own_header() {
     assert_eq!(pair.client.mtu(), 1400);
 }
 
-/// A chunk that is too large by now leaves as it is, once a timeout.
+/// §6.9: a chunk that is too large by now is not cut again. Its packet is, by IP, and arrives.
 #[test]
-fn what_has_its_number_is_not_cut() {
+fn what_has_its_number_is_left_to_ip_to_cut() {
     let mut pair = pair(&plain(Config::rfc9260()), 1, |_, packet| match packet.wire_len().0 {
-        1401.. => Fate::Drop,
+        1401.. if !packet.may_fragment => Fate::Drop,
         _ => Fate::Deliver,
     });
     pair.drive(at_ms(1000));
@@ -135,9 +135,11 @@ fn what_has_its_number_is_not_cut() {
     let sent = pair.log.last().unwrap().packet.clone();
     pair.client.handle_input(at_ms(1010), &about(&sent, IcmpKind::PacketTooBig { mtu: 1400 }));
     pair.drive(at_ms(4500));
-    let sizes = pair.log.iter().filter(|l| l.sent > at_ms(1100) && l.packet.payload_len() > 0);
-    let sizes: Vec<u64> = sizes.map(|l| l.packet.wire_len().0).collect();
-    assert_eq!(sizes, [1500, 1500], "at 2 and 4 s");
+    let again = pair.log.iter().filter(|l| l.sent > at_ms(1100) && l.packet.payload_len() > 0);
+    let again: Vec<_> =
+        again.map(|l| (l.sent.as_millis(), l.packet.wire_len().0, l.packet.may_fragment)).collect();
+    assert_eq!(again, [(2000, 1500, true), (2100, 1500, true)]);
+    assert_eq!(pair.server.observe().bytes_received, 2 * 1452 + 10);
 }
 
 /// ICMP9.

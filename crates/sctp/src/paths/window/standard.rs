@@ -2,7 +2,7 @@
 //! differ.
 
 use super::Progress;
-use crate::config::{Config, PartialAcked, WindowUnit};
+use crate::config::{Config, PartialAcked};
 
 /// The window of a path by RFC 9260 §7.2.
 #[derive(Debug)]
@@ -14,7 +14,8 @@ pub(crate) struct Standard {
     partial_acked: PartialAcked,
     /// The unit of growth, and what a timeout leaves, in octets.
     unit: u64,
-    floor: u64,
+    /// The least threshold after a loss, in units.
+    floor_units: u64,
     at_threshold: bool,
     /// Max.Burst's limit on what is outstanding, of the last event that released data.
     burst: u64,
@@ -32,17 +33,14 @@ pub(crate) struct Standard {
 
 impl Standard {
     pub fn new(config: &Config) -> Standard {
-        let unit = match config.window_unit {
-            WindowUnit::Chunk => config.max_chunk(),
-            WindowUnit::Mtu => config.mtu,
-        } as u64;
+        let unit = config.window_unit_of(config.first_mtu()) as u64;
         Standard {
             cwnd: config.initial_window(),
             ssthresh: config.initial_ssthresh.unwrap_or(u64::MAX),
             partial: 0,
             partial_acked: config.partial_acked,
             unit,
-            floor: config.ssthresh_floor as u64 * unit,
+            floor_units: config.ssthresh_floor as u64,
             at_threshold: config.slow_start_at_threshold,
             burst: u64::MAX,
             burst_keeps_window: config.burst_keeps_window,
@@ -55,7 +53,7 @@ impl Standard {
 
     /// The threshold before the first loss is the peer's receive window.
     pub fn set_initial_ssthresh(&mut self, rwnd: u64) {
-        self.ssthresh = self.ssthresh.min(rwnd.max(self.floor));
+        self.ssthresh = self.ssthresh.min(rwnd.max(self.floor()));
     }
 
     /// What may be outstanding when new data leaves: the window, less what is beyond a burst.
@@ -114,7 +112,7 @@ impl Standard {
         if !timeout || self.cwnd > self.unit {
             self.before = Some((self.cwnd, self.ssthresh));
         }
-        self.ssthresh = (self.cwnd / 2).max(self.floor);
+        self.ssthresh = (self.cwnd / 2).max(self.floor());
         self.cwnd = if timeout { self.unit } else { self.ssthresh };
         self.partial = 0;
     }
@@ -132,20 +130,25 @@ impl Standard {
     /// window halves with each, down to the floor. A window below the floor stays, where the formula
     /// would raise it.
     pub fn on_idle(&mut self, rtos: u64) {
-        if rtos > 0 && self.cwnd > self.floor && !self.rested && self.rest_sets_ssthresh {
+        if rtos > 0 && self.cwnd > self.floor() && !self.rested && self.rest_sets_ssthresh {
             self.ssthresh = self.cwnd;
         }
         self.rested = true;
         for _ in 0..rtos.min(64) {
-            if self.cwnd > self.floor {
-                self.cwnd = (self.cwnd / 2).max(self.floor);
+            if self.cwnd > self.floor() {
+                self.cwnd = (self.cwnd / 2).max(self.floor());
             }
         }
     }
 
-    /// Packets are smaller now: so is the unit of growth.
-    pub fn limit_unit(&mut self, unit: u64) {
-        self.unit = self.unit.min(unit);
+    /// Packets have another size now, and so has the unit of growth. cwnd and ssthresh stay.
+    pub fn set_unit(&mut self, unit: u32) {
+        self.unit = u64::from(unit);
+    }
+
+    /// The least threshold after a loss, in octets.
+    fn floor(&self) -> u64 {
+        self.floor_units * self.unit
     }
 
     /// Max.Burst (§6.1 rule D): new data leaves while no more than `burst` packets above what is

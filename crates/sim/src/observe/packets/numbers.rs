@@ -25,7 +25,7 @@ pub(super) fn opens(packet: &Packet) -> Option<Serial32> {
             Chunk::Init(init) | Chunk::InitAck(init) => Some(init.tsn),
             _ => None,
         }),
-        Body::Icmp(_) | Body::Other { .. } => None,
+        Body::Icmp(_) | Body::Udp(_) | Body::Other { .. } => None,
     }
 }
 
@@ -46,7 +46,7 @@ pub(super) fn pieces(packet: &Packet, mut f: impl FnMut(Piece)) {
                 f(Piece { first, span: 1, len });
             }
         }
-        Body::Tcp(_) | Body::Icmp(_) | Body::Other { .. } => {}
+        Body::Tcp(_) | Body::Icmp(_) | Body::Udp(_) | Body::Other { .. } => {}
     }
 }
 
@@ -58,7 +58,7 @@ pub(super) fn acknowledged(packet: &Packet) -> Option<Serial32> {
             Chunk::Sack(sack) => Some(sack.cum_tsn.add(1)),
             _ => None,
         }),
-        Body::Icmp(_) | Body::Other { .. } => None,
+        Body::Icmp(_) | Body::Udp(_) | Body::Other { .. } => None,
     }
 }
 
@@ -80,6 +80,6 @@ pub(super) fn blocks(packet: &Packet, mut f: impl FnMut(Serial32, u32)) {
                 }
             }
         }
-        Body::Icmp(_) | Body::Other { .. } => {}
+        Body::Icmp(_) | Body::Udp(_) | Body::Other { .. } => {}
     }
 }

@@ -20,6 +20,7 @@ fn an_endpoint_without_messages_sends_none() {
         lifetime: None,
         retransmissions: None,
         keep: false,
+        datagrams: None,
         seed: 1,
     };
     let flow = builder.flow(FlowSpec {

@@ -209,6 +209,7 @@ impl Connection {
         }
         let path = s.path(in_flight);
         s.congestion.on_congestion(now, Cause::EcnMark, &path);
+        s.counters.ecn_reductions += 1;
         s.recovery_point.cwr = s.max;
         if let Some(EcnState::Classic(state)) = self.extras.ecn_mut() {
             state.cwr_due = true;

@@ -179,6 +179,7 @@ fn a_mark_halves_the_window_once() {
     assert_eq!(end.ssthresh, 5_500); // half of eleven segments
     assert!((5_500..6_500).contains(&end.cwnd), "{end:?}");
     assert_eq!((end.retransmitted_packets, end.timeouts, end.fast_retransmits), (0, 0, 0));
+    assert_eq!((end.ecn_reductions, pair.server.observe().ecn_reductions), (1, 0));
     let lines = trace(&pair, 0);
     let first = |what: &str| lines.iter().position(|l| l.contains(what)).unwrap();
     let (echo, cwr) = (first(" E. "), first("W. "));

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 /// A hostile segment, relative to what the connection expects.
 #[derive(Clone, Debug)]
-struct Forged {
+pub struct Forged {
     flags: u16,
     seq: i64,
     ack: i64,
@@ -19,9 +19,9 @@ struct Forged {
     timestamp: Option<u32>,
     blocks: Vec<(u32, u32)>,
     /// Milliseconds before it.
-    pause: u64,
-    write: u64,
-    read: u64,
+    pub pause: u64,
+    pub write: u64,
+    pub read: u64,
 }
 
 fn near(far: i64) -> impl Strategy<Value = i64> {
@@ -33,7 +33,7 @@ fn near(far: i64) -> impl Strategy<Value = i64> {
     ]
 }
 
-fn forged() -> impl Strategy<Value = Forged> {
+pub fn forged() -> impl Strategy<Value = Forged> {
     let header = (any::<u16>(), near(100_000), near(100_000), 0..3000_u32);
     let rest = (
         prop_oneof![Just(0_u16), any::<u16>()],
@@ -60,7 +60,7 @@ fn forged() -> impl Strategy<Value = Forged> {
     })
 }
 
-fn build(s: &Solo, f: &Forged) -> TcpSegment {
+pub fn build(s: &Solo, f: &Forged) -> TcpSegment {
     let mut segment =
         s.segment("", s.end.receiver.nxt as i64 + f.seq, s.end.sender.una as i64 + f.ack, f.len);
     segment.flags = TcpFlags(f.flags);
@@ -69,8 +69,8 @@ fn build(s: &Solo, f: &Forged) -> TcpSegment {
     segment.payload = Payload::virtual_of(f.len);
     let now = s.end.ends.timestamp(s.now);
     segment.options.timestamps = f.timestamp.map(|v| match v % 4 {
-        0 => Timestamps { value: v, echo: v },
-        _ => Timestamps { value: 1000 + now, echo: now },
+        0 => Timestamps { value: s.peer_now().wrapping_add(v), echo: now.wrapping_add(v) },
+        _ => Timestamps { value: s.peer_now(), echo: now },
     });
     for (left, len) in &f.blocks {
         let left = s.end.iss.at(s.end.sender.una).add(*left);
@@ -79,7 +79,7 @@ fn build(s: &Solo, f: &Forged) -> TcpSegment {
     segment
 }
 
-fn configs() -> Vec<Config> {
+pub fn configs() -> Vec<Config> {
     let schemes = [
         Recovery::Tahoe,
         Recovery::Reno { exit_growth: false },

@@ -116,6 +116,32 @@ fn one_timer_serves_all_segments_in_doubt() {
     assert_eq!(s.until(230)[0], "230 . 1:1000 1");
 }
 
+/// RFC 5681 §4.3: what was sent in a recovery is another window of data, and its loss reduces the window again: at once, or,
+/// as Linux does, when the first recovery has ended and it is not repaired yet.
+#[test]
+fn what_is_lost_of_a_recovery_reduces_the_window_again() {
+    for reduce_again in [true, false] {
+        let recovery = Recovery::Rack(RackOptions { reduce_again, ..RackOptions::default() });
+        let config = Config { initial_window: InitialWindow::Segments(10), ..classic(recovery) };
+        let mut s = Solo::established(&config);
+        s.end.write(30_000);
+        assert_eq!(s.sent().len(), 10);
+        let left = sack(&mut s, 200, 0, &[(2, 4)]);
+        assert_eq!(left[0], ". 1:1000 1", "a window of five");
+        let left = sack(&mut s, 210, 0, &[(2, 10)]);
+        assert!(
+            left.starts_with(&[". 10001:1000 1".to_owned(), ". 11001:1000 1".to_owned()]),
+            "{left:?}"
+        );
+        // The eleventh is lost; the first has not arrived yet. A window reduced again is full.
+        let left = sack(&mut s, 310, 0, &[(12, 12), (2, 10)]);
+        assert_eq!(left.contains(&". 10001:1000 1".to_owned()), !reduce_again, "{left:?}");
+        assert_eq!(s.end.observe().fast_retransmits, if reduce_again { 2 } else { 1 });
+        sack(&mut s, 320, 10, &[(12, 12)]); // the recovery point is reached
+        assert_eq!(s.end.observe().fast_retransmits, 2, "reduce_again: {reduce_again}");
+    }
+}
+
 /// §6.2, §3.3: a retransmission lost again is detected by what was sent after
 /// it, and reduces the window again (RFC 5681 §4.3).
 #[test]

@@ -7,11 +7,18 @@ use anabranch_wire::{Payload, Timestamps};
 /// The peer's initial sequence number.
 pub const PEER: Serial32 = Serial32(0xffff_fc18); // wraps after a thousand octets
 
+/// The peer's timestamp of its SYN.
+const PEER_STAMP: u32 = 1000;
+
 pub struct Solo {
     pub end: Connection,
     pub now: Time,
     /// What the peer's packets carry in the IP header.
     pub ecn: Ecn,
+    /// The peer's initial sequence number.
+    pub peer: Serial32,
+    /// The peer's clock of timestamps is ahead of that of the test by this.
+    pub peer_stamp: u32,
 }
 
 /// Flags as in the traces: `S`, `F`, `R`, `P`, `U`, `E`, `W`, `.`.
@@ -33,30 +40,45 @@ fn flags(text: &str) -> TcpFlags {
 
 impl Solo {
     pub fn client(config: &Config) -> Solo {
-        Solo { end: ends(config).0, now: Time::ZERO, ecn: Ecn::NotEct }
+        Solo::of(ends(config).0)
     }
 
     pub fn server(config: &Config) -> Solo {
-        Solo { end: ends(config).1, now: Time::ZERO, ecn: Ecn::NotEct }
+        Solo::of(ends(config).1)
+    }
+
+    fn of(end: Connection) -> Solo {
+        Solo { end, now: Time::ZERO, ecn: Ecn::NotEct, peer: PEER, peer_stamp: PEER_STAMP - 100 }
     }
 
     /// A client whose handshake is over, at 100 ms.
     pub fn established(config: &Config) -> Solo {
-        let mut solo = Solo::client(config);
+        Solo::client(config).open()
+    }
+
+    /// The handshake is over, at 100 ms.
+    pub fn open(self) -> Solo {
+        let mut solo = self;
+        let timestamps = solo.end.config.timestamps;
         solo.end.connect(Time::ZERO);
         solo.sent();
         solo.now = at_ms(100);
         let mut syn = solo.segment("S.", 0, 1, 0);
         syn.options.mss = Some(1000);
         syn.options.sack_permitted = true;
-        if config.timestamps {
+        if timestamps {
             let echo = solo.end.ends.timestamp(Time::ZERO);
-            syn.options.timestamps = Some(Timestamps { value: 1000, echo });
+            syn.options.timestamps = Some(Timestamps { value: solo.peer_now(), echo });
         }
         solo.deliver(syn);
         assert_eq!(solo.end.state(), State::Established);
         while solo.end.poll_event().is_some() {}
         solo
+    }
+
+    /// The peer's clock of timestamps.
+    pub fn peer_now(&self) -> u32 {
+        self.peer_stamp.wrapping_add(self.now.as_millis() as u32)
     }
 
     /// A segment of the peer's.
@@ -65,7 +87,7 @@ impl Solo {
         TcpSegment {
             src_port: self.end.ends.remote.1,
             dst_port: self.end.ends.local.1,
-            seq: at(PEER, seq),
+            seq: at(self.peer, seq),
             ack: at(self.end.iss, ack),
             flags: flags(text),
             window: 10_000,
@@ -109,7 +131,7 @@ impl Solo {
     pub fn sent(&mut self) -> Vec<String> {
         let mut lines = Vec::new();
         while let Some(packet) = self.end.poll_transmit(self.now) {
-            lines.push(show(&packet, self.end.iss, PEER));
+            lines.push(show(&packet, self.end.iss, self.peer));
         }
         lines
     }

@@ -22,8 +22,9 @@
 //! - The order of transmission breaks ties between segments sent at the same
 //!   time; the RFC's end of sequence approximates it.
 //! - The loss of a segment that was sent after the last reduction reduces the
-//!   window again, a retransmission's too (RFC 5681 §4.3); Linux does not
-//!   (`reduce_again = false`).
+//!   window again at once, a retransmission's too (RFC 5681 §4.3). In Linux a lost
+//!   retransmission does not, and new data does when the recovery has ended and it has not
+//!   arrived (`reduce_again = false`).
 //! - Timers need not exclude each other as in §8: the probe's is earlier than
 //!   the retransmission timer or takes its place, and the expiry of either of
 //!   RACK's timers restarts the latter.
@@ -153,7 +154,8 @@ impl Rack {
         if self.phase != Phase::Open && !again {
             return;
         }
-        self.pending = self.phase == Phase::Open && self.fast_retransmit;
+        let unsent = s.watch.log.as_ref().is_some_and(|log| log.lost().total() > 0);
+        self.pending = self.phase == Phase::Open && self.fast_retransmit && unsent;
         self.phase = Phase::Fast;
         let before = s.cwnd();
         s.enter_recovery(now, flight);
@@ -165,6 +167,12 @@ impl Rack {
             }
         }
         self.prober.forget();
+    }
+
+    /// A recovery has ended, and of what was sent in it something is lost that has not arrived since: where that
+    /// has not reduced the window yet it begins the next recovery (RFC 5681 §4.3), as in Linux.
+    fn has_more_to_repair(&self, s: &Sender) -> bool {
+        !self.reduce_again && self.lost(s) > 0
     }
 
     /// Returns the first segment that is lost and not sent again.
@@ -242,8 +250,8 @@ impl Scheme for Rack {
         }
         let newest = self.detect(s, ack.now); // step 5
         let reduced_at = self.reduced_at;
-        if let Some(newest) = newest {
-            self.react(s, ack.now, ack.prior_in_flight, ack.delivered, newest);
+        if newest.is_some() || left && self.has_more_to_repair(s) {
+            self.react(s, ack.now, ack.prior_in_flight, ack.delivered, newest.unwrap_or(0));
         }
         if self.phase == Phase::Fast && self.pace == Pace::Prr && !ack.old {
             let (in_flight, lost) = (self.in_flight(s), self.newly_lost > 0);

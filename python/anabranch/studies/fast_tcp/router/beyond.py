@@ -48,7 +48,9 @@ def gain(found: Found, name: str, flavour: str, text: str) -> Claim:
     for errors, where in ((False, "no bit errors, over buffers and windows"), (True, "bit errors")):
         changes = [found.change(*pair) for pair in _usual(found, flavour, errors)]
         if changes:
-            quantity = f"change of octets after 25 s, {where}"
+            quantity = (
+                f"relative change of data acknowledged in 25 s against plain routers, {where}"
+            )
             statements.append(Statement.of(quantity, over(changes), more(0, GAIN)))
     return Claim(
         name,
@@ -79,7 +81,7 @@ def _bucket(found: Found) -> Claim:
         "The ACK bucket gains at least as much as the threshold law.",
         [
             Statement.of(
-                f"change of octets after 25 s against the threshold law, {text}",
+                f"relative change of data acknowledged in 25 s, bucket against thresholds, {text}",
                 found.change(run.with_router("ack-bucket"), run),
                 at_least(0, TIE),
             )
@@ -95,12 +97,13 @@ def _aqm(found: Found) -> Claim:
         changes = [found.change(run, run.with_router(router)) for router in TODAY]
         statements += [
             Statement.of(
-                f"change of octets against AQM with ECN, mean of five, {text}",
+                "relative change of data acknowledged in 25 s against AQM with ECN, mean of five"
+                f" AQMs, {text}",
                 over(changes),
                 more(0, GAIN),
             ),
             Statement.of(
-                f"change of octets against an ACK filter, {text}",
+                f"relative change of data acknowledged in 25 s against an ACK filter, {text}",
                 found.change(run, run.with_router("ack-filter")),
                 more(0, GAIN),
             ),
@@ -119,7 +122,7 @@ def delay(seen: Found) -> Claim:
     statements = []
     for ours, plain, reading in filled(seen):
         later = seen.sample(ours, m.mean_srtt_ms) - seen.sample(plain, m.mean_srtt_ms)
-        text = f"ms of mean SRTT more than plain, {reading}"
+        text = f"increase of the mean smoothed RTT over plain routers in ms, {reading}"
         statements.append(Statement.of(text, alone(later), at_most(0, DELAY_MS)))
     for sender in SENDERS:
         pairs = _usual(seen, sender, errors=False)
@@ -127,7 +130,10 @@ def delay(seen: Found) -> Claim:
             seen.sample(a, m.mean_srtt_ms) - seen.sample(b, m.mean_srtt_ms) for a, b in pairs
         ]
         if more_ms:
-            text = f"ms of mean SRTT more than plain, {sender}, no bit errors"
+            text = (
+                f"increase of the mean smoothed RTT over plain routers in ms, {sender}, no bit"
+                " errors"
+            )
             statements.append(Statement.of(text, over(more_ms), at_most(0, DELAY_MS)))
     return Claim(
         "F5",
@@ -148,7 +154,9 @@ def _timeouts(found: Found) -> Claim:
         pairs = [pair for pair in found.pairs(varied) if pair[0].flavour == sender]
         later = [found.sample(a, m.timeouts) - found.sample(b, m.timeouts) for a, b in pairs]
         if later:
-            text = f"timeouts more than plain, {sender}, {len(pairs)} laws"
+            text = (
+                f"additional timeouts per run over plain routers, {sender}, {len(pairs)} delay laws"
+            )
             statements.append(Statement.of(text, over(later), at_most(0)))
     return Claim(
         "F6",
@@ -164,7 +172,8 @@ def _cross(found: Found) -> Claim:
         "Beside traffic that comes and goes Fast-TCP gains throughput.",
         [
             Statement.of(
-                f"change of octets after 25 s, {run.flavour}",
+                "relative change of data acknowledged in 25 s against plain routers,"
+                f" {run.flavour}",
                 found.change(run, plain),
                 more(0, GAIN),
             )

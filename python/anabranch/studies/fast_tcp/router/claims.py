@@ -70,16 +70,33 @@ def _throughput(found: Found) -> Claim:
         if ours not in found or plain not in found:
             continue
         judged = [
-            ("Fast-TCP", "ratio of octets after 25 s", found.change(ours, plain) + 1, _published()),
-            ("Fast-TCP", "10^6 octets, Fast-TCP", found.sample(ours, m.megabytes), _octets(WITH)),
-            ("plain", "10^6 octets, plain", found.sample(plain, m.megabytes), _octets(WITHOUT)),
+            (
+                "Fast-TCP",
+                "data acknowledged in 25 s, Fast-TCP divided by plain",
+                found.change(ours, plain) + 1,
+                _published(),
+            ),
+            (
+                "Fast-TCP",
+                "data acknowledged in 25 s in MB, Fast-TCP",
+                found.sample(ours, m.megabytes),
+                _octets(WITH),
+            ),
+            (
+                "plain",
+                "data acknowledged in 25 s in MB, plain",
+                found.sample(plain, m.megabytes),
+                _octets(WITHOUT),
+            ),
         ]
         statements += [
             Statement.of(f"{quantity}, {text}", alone(sample), None if by in CHOSEN[name] else rule)
             for by, quantity, sample, rule in judged
         ]
         statements += [
-            Statement.of(f"lost to {cause}, plain, {text}", alone(found.sample(plain, metric)))
+            Statement.of(
+                f"packets lost to {cause}, plain, {text}", alone(found.sample(plain, metric))
+            )
             for cause, metric in (("bit errors", m.corrupted), ("overflow", m.overflows))
         ]
     return Claim(
@@ -139,7 +156,10 @@ def _ratios(found: Found) -> list[Statement]:
             ratio = _where_it_overflows(
                 found, pairs, lambda changes: math.exp(np.mean(np.log1p(changes)))
             )
-            text = f"mean ratio where the plain buffer overflows, {sender}, {name}"
+            text = (
+                "data acknowledged in 25 s, Fast-TCP divided by plain, geometric mean over"
+                f" conditions in which the plain buffer overflows, {sender}, {name}"
+            )
             statements.append(Statement.of(text, ratio, _published()))
     return statements
 
@@ -152,10 +172,14 @@ def _overflows(found: Found) -> Claim:
         change = lost.change_from(without)
         statements += [
             Statement.of(
-                f"packets lost to overflow, change, {text}", alone(change), less(0, FEWER)
+                f"relative change of packets lost to overflow, {text}",
+                alone(change),
+                less(0, FEWER),
             ),
             Statement.of(
-                f"part of the overflow that is left, {text}", alone(change + 1), _prevented()
+                f"packets lost to overflow, Fast-TCP divided by plain, {text}",
+                alone(change + 1),
+                _prevented(),
             ),
             Statement.of(f"packets lost to overflow, plain, {text}", alone(without)),
         ]
@@ -167,7 +191,10 @@ def _overflows(found: Found) -> Claim:
         ]
         if changes:
             where = f"{sender}, {name}, {'bit errors' if errors else 'no bit errors'}"
-            text = f"packets lost to overflow, difference over the larger, {where}"
+            text = (
+                "packets lost to overflow, Fast-TCP minus plain divided by the larger of both,"
+                f" {where}"
+            )
             grid.append(Statement.of(text, over(changes), less(0, FEWER)))
     return Claim(
         "C6",
@@ -204,7 +231,7 @@ def _mostly(found: Found) -> Claim:
     for sender, (law, name) in itertools.product(OLD, LAWS.items()):
         if pairs := _swept(found, sender, errors=True, law=law):
             part = _where_it_overflows(found, pairs, lambda each: float(np.mean(each >= GREATLY)))
-            text = f"part of the conditions in which octets grow by a tenth or more, {sender}"
+            text = f"share of conditions in which Fast-TCP delivers at least 10 % more, {sender}"
             statements.append(Statement.of(f"{text}, {name}", part, at_least(0.5)))
     return Claim(
         "C9",
@@ -223,11 +250,13 @@ def _smooth(seen: Found) -> Claim:
         for name, metric in SMOOTH.items():
             changes = [seen.change(*pair, metric) for pair in pairs]
             if changes:
-                text = f"{name}, change, {sender}, no bit errors"
+                text = f"relative change of the {name}, {sender}, no bit errors"
                 grid.append(Statement.of(text, over(changes), less(0, FEWER)))
     statements = [
         Statement.of(
-            f"{name}, change, {text}", alone(seen.change(ours, plain, metric)), less(0, FEWER)
+            f"relative change of the {name}, {text}",
+            alone(seen.change(ours, plain, metric)),
+            less(0, FEWER),
         )
         for ours, plain, text in filled(seen)
         for name, metric in SMOOTH.items()
@@ -260,14 +289,14 @@ def _fill(run: Run) -> Metric:
 
 
 def _bursts(seen: Found) -> Claim:
-    name = "share of the buffer filled after such an ACK"
+    name = "highest buffer occupancy after a large cumulative ACK, share of the buffer"
     statements = []
     for ours, plain, text in filled(seen):
         fill, without = (seen.sample(run, _fill(run)) for run in (ours, plain))
         statements += [
             Statement.of(f"{name}, Fast-TCP, {text}", alone(fill), at_least(FULL)),
             Statement.of(
-                f"{name}, less than plain, {text}", alone(without - fill), at_most(0, ALIKE)
+                f"{name}, plain minus Fast-TCP, {text}", alone(without - fill), at_most(0, ALIKE)
             ),
         ]
     grid = []

@@ -61,19 +61,24 @@ def _compression(values: Values, quick: bool) -> Claim:
         " lossless.",
         [
             Statement.of(
-                "part of the ACKs that come compressed, windows of 1 round trip",
+                "share of ACKs that arrive compressed, two-way traffic, windows of 1 BDP",
                 Exact.of([both]),
                 near(round(expected, 3), SOME),
             ),
-            Statement.of("the same, one way", Exact.of([alone]), at_most(0, 0.005)),
-            Statement.of("packets lost in a run", Exact.of(lost), at_most(0)),
+            Statement.of(
+                "share of ACKs that arrive compressed, one-way traffic, windows of 1 BDP",
+                Exact.of([alone]),
+                at_most(0, 0.005),
+            ),
+            Statement.of("packets lost per run", Exact.of(lost), at_most(0)),
         ],
         "Compressed: less than half a data packet's transmission time after the ACK before. The"
         " expected part is that of the closed form (docs/two-way.md), ACKs without a length. Up to"
         " windows of half a round trip nothing waits, and no ACK is compressed.",
         grid=[
             Statement.of(
-                f"the same part, windows of {windows[0]:g} to {windows[-1]:g} round trips",
+                f"share of ACKs that arrive compressed, two-way traffic, windows of {windows[0]:g}"
+                f" to {windows[-1]:g} BDP",
                 Exact.of(parts),
                 more(0, SOME),
             )
@@ -97,7 +102,7 @@ def _throughput(values: Values, quick: bool) -> Claim:
         "Where ACKs are compressed, throughput is below that of one-way traffic.",
         [
             Statement.of(
-                "two-way over one-way throughput, windows of 1 round trip",
+                "two-way divided by one-way throughput, windows of 1 BDP",
                 Exact.of([ratios[1.0]]),
                 less(1, MATTERS),
             )
@@ -105,7 +110,8 @@ def _throughput(values: Values, quick: bool) -> Claim:
         "Windows up to half a round trip lose nothing: there is no compression either.",
         grid=[
             Statement.of(
-                f"the same, windows of {min(ratios):g} to {max(ratios):g} round trips",
+                f"two-way divided by one-way throughput, windows of {min(ratios):g} to"
+                f" {max(ratios):g} BDP",
                 Exact.of(ratios.values()),
                 less(1, MATTERS),
             )
@@ -126,14 +132,14 @@ def _by_window(values: Values, quick: bool) -> Claim:
         [
             *(
                 Statement.of(
-                    f"two-way over one-way throughput, windows of {w:g} round trips",
+                    f"two-way divided by one-way throughput, windows of {w:g} BDP",
                     Exact.of([ratios[w]]),
                     near(round(2 * w / (2 * w + 1), 4), SHARE),
                 )
                 for w in judged
             ),
             Statement.of(
-                "window with the largest loss, round trips", Exact.of([worst]), near(1, 0)
+                "window with the largest throughput loss, in BDP", Exact.of([worst]), near(1, 0)
             ),
         ],
         "66.67 % at a window of one round trip is the published figure. The ratio is 2w/(2w+1) from"
@@ -154,12 +160,13 @@ def _processing(values: Values, quick: bool) -> Claim:
         "The dynamics do not change when TCP processing time is not zero.",
         [
             Statement.of(
-                f"throughput over the closed form, processing of {times} us a packet",
+                f"measured throughput divided by the closed form, processing of {times} us per"
+                " packet",
                 Exact.of(shares),
                 near(1, SHARE),
             ),
             Statement.of(
-                "part of the ACKs compressed, more than without processing",
+                "increase of the share of compressed ACKs over hosts without processing time",
                 Exact.of(parts),
                 at_least(0, SOME),
             ),
@@ -184,7 +191,10 @@ def _unequal(values: Values, quick: bool) -> Claim:
             ("smaller", smaller, less(1, MATTERS)),
         ):
             own = one(values, run, measure) / alone[measure is back]
-            text = f"{name} window's throughput over its own one way, windows of {w:g} and 1"
+            text = (
+                f"throughput of the {name} window, two-way divided by one-way, windows of {w:g}"
+                " and 1 BDP"
+            )
             statements.append(Statement.of(text, Exact.of([own]), rule))
     return Claim(
         "C4",
@@ -214,7 +224,9 @@ def _closed_form(values: Values, quick: bool) -> Claim:
         "Both throughputs are those of equation (1) of docs/two-way.md, whatever windows, rates,"
         " delay, segments and starts are.",
         [
-            Statement.of(f"share over that of equation (1), {name}", _over(values, runs), rule)
+            Statement.of(
+                f"measured throughput divided by equation (1), {name}", _over(values, runs), rule
+            )
             for name, runs in parts
             for rule in [near(1, SHARE)]
         ],
@@ -246,8 +258,12 @@ def _remedies(values: Values) -> Claim:
             gained.append(one(values, run, forth) / most)
             if w == 1:
                 part = Exact.of([one(values, run, compressed)])
-                reported.append(Statement.of(f"{remedy}: part of the ACKs compressed", part))
-        text = f"{remedy}: throughput over what is left by ACKs, windows of 0.5 to 2"
+                reported.append(
+                    Statement.of(f"share of ACKs that arrive compressed, {remedy}", part)
+                )
+        text = (
+            f"throughput divided by the capacity that ACKs leave, {remedy}, windows of 0.5 to 2 BDP"
+        )
         found.append(Statement.of(text, Exact.of(gained), at_least(1, KEPT)))
     return Claim(
         "W2",
@@ -263,7 +279,7 @@ def _byte_counting(values: Values) -> Claim:
     for w in plan()["remedies"]["windows"]:
         counting, without = (Run("remedies", w, w, remedy=each) for each in (BYTE_COUNTING, "fifo"))
         gained = one(values, counting, forth) / one(values, without, forth)
-        text = f"throughput over that of FIFO, windows of {w:g}"
+        text = f"throughput divided by that of FIFO, windows of {w:g} BDP"
         lost = without.channel().alone[0] / without.channel().shares[0]
         if lost > 1 + SOME:
             judged.append(Statement.of(text, Exact.of([gained]), at_least(round(lost, 2), KEPT)))

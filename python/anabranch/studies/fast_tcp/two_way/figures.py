@@ -263,7 +263,7 @@ def _gaps(directory: Path, details: Details) -> FigureEntry:
     plot = Plot(
         "ACKs at the sender",
         "time since the ACK before (transmission times of data)",
-        "part of the ACKs",
+        "share of the ACKs",
         _steps(names),
         legend="lower right",
         ylim=(0, 1.02),
@@ -281,7 +281,7 @@ def _bursts(directory: Path, details: Details) -> FigureEntry:
     plot = Plot(
         "Bursts of the sender",
         "data packets in a burst",
-        "part of the packets",
+        "share of the packets",
         _steps(names),
         legend="lower right",
         ylim=(0, 1.02),

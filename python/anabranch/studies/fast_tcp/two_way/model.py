@@ -55,9 +55,11 @@ def _alike(
     ratio = _share(details, name) / _share(details, beside)
     more = _part(details, name) - _part(details, beside)
     return [
-        Statement.of(f"throughput over that {than[0]}", Exact.of([ratio]), near(1, share)),
+        Statement.of(f"throughput divided by that {than[0]}", Exact.of([ratio]), near(1, share)),
         Statement.of(
-            f"part of the ACKs compressed, more than {than[1]}", Exact.of([more]), near(0, SOME)
+            f"difference of the share of compressed ACKs from that {than[1]}",
+            Exact.of([more]),
+            near(0, SOME),
         ),
     ]
 
@@ -97,19 +99,19 @@ def judge_losses(results: Losses, details: Details) -> Claim:
         slow = results.sample((rate, True, over), _timeouts)
         more = ", ERICA" if over else ""
         lossless = _share(details, f"pair{more}") / _share(details, f"one way{more}")
-        text = f"1 packet of {1 / rate:,.0f} lost" + (f", {OVER['ERICA']}" if over else "")
+        text = f"1 packet in {1 / rate:,.0f} lost" + (f", {OVER['ERICA']}" if over else "")
         return [
             Statement.of(
-                f"part of the ACKs compressed, less than without losses, {text}",
+                f"decrease of the share of compressed ACKs by losses, {text}",
                 part * -1 + _part(details, f"pair{more}"),
                 near(0, ALIKE),
             ),
             Statement.of(
-                f"two-way over one-way throughput, more than without losses, {text}",
+                f"increase of the ratio of two-way to one-way throughput by losses, {text}",
                 both / alone - lossless,
                 near(0, ALIKE),
             ),
-            Statement.of(f"timeouts of both connections in a minute, {text}", slow),
+            Statement.of(f"timeouts per minute of both connections together, {text}", slow),
         ]
 
     return Claim(
@@ -158,12 +160,12 @@ def _bunching_below(details: Details, more: str) -> list[Statement]:
         compressed,
         throughput,
         Statement.of(
-            f"mean queue in IP, change from that with the queue in IP alone{over}",
+            f"relative change of the mean IP queue by a queue below IP{over}",
             Exact.of([waits]),
             less(0, FEWER),
         ),
         Statement.of(
-            f"mean queue below IP, packets{over}", Exact.of([networks.average("i-j")(below)])
+            f"mean queue below IP in packets{over}", Exact.of([networks.average("i-j")(below)])
         ),
     ]
 
@@ -195,7 +197,7 @@ def _larger_network(details: Details) -> Claim:
 
 
 def _round_trips(details: Details) -> Claim:
-    text = "octets of the connection with 200 ms over those of the one with 20 ms"
+    text = "throughput of the 200 ms connection divided by that of the 20 ms connection"
 
     def even(name: str, over: str) -> Statement:
         found = Exact.of([networks.evenness(details[name])])
@@ -207,7 +209,7 @@ def _round_trips(details: Details) -> Claim:
         "Explicit rates prevent the unfairness that differing round trips cause.",
         [
             even("round trips", ""),
-            Statement.of("the same without explicit rates", without, less(1, FEWER)),
+            Statement.of(f"{text}, without explicit rates", without, less(1, FEWER)),
             *(even(f"round trips, {name}", f", {over}") for name, over in OVER.items()),
         ],
         "TCP Reno over one port of 10 Mbit/s; without explicit rates a buffer of 50 packets. Rates"
@@ -239,17 +241,17 @@ def _switch(details: Details) -> Claim:
         round_trip = networks.PAIR.round_trip_ms / 1e3
         return [
             Statement.of(
-                f"longest delay in the switch, change from that without explicit rates, {over}",
+                f"relative change of the longest switch delay by explicit rates, {over}",
                 Exact.of([longest_s / free_s - 1]),
                 less(0, FEWER),
             ),
             Statement.of(
-                f"mean delay in the switch over the round trip, {over}",
+                f"mean switch delay divided by the RTT, {over}",
                 Exact.of([mean_s / round_trip]),
                 at_most(0, SMALL),
             ),
             Statement.of(
-                f"longest delay in the switch over the round trip, {over}",
+                f"longest switch delay divided by the RTT, {over}",
                 Exact.of([longest_s / round_trip]),
                 at_most(0, SMALL),
             ),
@@ -262,17 +264,17 @@ def _switch(details: Details) -> Claim:
         " are smaller there than without.",
         [
             Statement.of(
-                "longest queue of the switch, change from that without explicit rates",
+                "relative change of the longest switch queue by explicit rates",
                 Exact.of([change]),
                 less(0, FEWER),
             ),
             Statement.of(
-                "mean delay in the switch over the round trip",
+                "mean switch delay divided by the RTT",
                 Exact.of([average(controlled) / limit]),
                 at_most(0, SMALL),
             ),
             Statement.of(
-                "longest delay in the switch over the round trip",
+                "longest switch delay divided by the RTT",
                 Exact.of([longest(controlled) / limit]),
                 at_most(0, SMALL),
             ),
@@ -300,7 +302,9 @@ def _carried(details: Details) -> Claim:
         ]
         found.append(
             Statement.of(
-                f"share over that of equation (1), {over}", Exact.of(shares), near(1, SHARE)
+                f"measured throughput divided by equation (1), {over}",
+                Exact.of(shares),
+                near(1, SHARE),
             )
         )
     return Claim(

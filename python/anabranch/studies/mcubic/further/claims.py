@@ -21,9 +21,9 @@ OCTETS = 0.05
 """Part of the octets on the better path: a twentieth moves nothing that an operator would see."""
 SOON = 0.1
 """Of goodput soon after a change over that at the end: a tenth for a quarter of a minute."""
-FIRST = "change of goodput against a CUBIC on the better path"
-SECOND = ("part of its goodput that the neighbour on the", "path loses")
-THIRD = "part of the octets on the better path"
+FIRST = "relative change of goodput against one CUBIC flow on the better path"
+SECOND = "share of its goodput that the single-path flow on the {} path loses"
+THIRD = "share of data sent on the better path"
 
 
 def judge(results: m.Results, quick: bool) -> list[Claim]:
@@ -61,7 +61,7 @@ def goals(results: m.Results, quick: bool, ours: str, letter: str) -> list[Claim
             measured = over_grid(results, quick, scheme, goal)
             yield Statement.of(f"{what}, {scheme}", measured)
 
-    harms = [(" ".join((SECOND[0], which, SECOND[1])), goal) for which, goal in HARMS]
+    harms = [(SECOND.format(which), goal) for which, goal in HARMS]
     balanced = over_grid(results, quick, ours, f.more_balanced)
     note = (
         "Over the grid of rates, delays, losses and buffers, its mean within each replication."
@@ -100,7 +100,7 @@ def goals(results: m.Results, quick: bool, ours: str, letter: str) -> list[Claim
             f"{letter}3",
             f"Goal 3: {ours} sends more of its octets on the better path than uncoupled CUBIC.",
             [
-                Statement.of(f"{THIRD}, more than {UNCOUPLED}", balanced, more(0, OCTETS)),
+                Statement.of(f"{THIRD}, {ours} minus {UNCOUPLED}", balanced, more(0, OCTETS)),
                 Statement.of(f"{THIRD}, {ours}", over_grid(results, quick, ours, f.balance)),
                 *beside(THIRD, f.balance),
             ],
@@ -128,11 +128,14 @@ def _reaction(results: m.Results, quick: bool) -> Claim:
     found = []
     for kind in p["kinds"]:
         ours, uncoupled = (reaction(results, quick, s, kind) for s in (OURS, UNCOUPLED))
-        text = f"the second path {kind}: goodput soon over goodput late, more than {UNCOUPLED}"
+        text = (
+            f"goodput soon after divided by goodput at the end, second path {kind}, {OURS} minus"
+            f" {UNCOUPLED}"
+        )
         found.append(Statement.of(text, ours - uncoupled, at_least(0, SOON)))
     found += [
         Statement.of(
-            f"{kind}: goodput soon over goodput late, {scheme}",
+            f"goodput soon after divided by goodput at the end, second path {kind}, {scheme}",
             reaction(results, quick, scheme, kind),
         )
         for kind in p["kinds"]
@@ -152,7 +155,7 @@ def _reaction(results: m.Results, quick: bool) -> Claim:
 def _remains(results: m.Results, quick: bool) -> Claim:
     p = conditions.part("events", quick)
     alone = conditions.event(f.BETTER, "vanishes", quick)
-    what = "change of goodput on what remains, against a CUBIC there"
+    what = "relative change of goodput on the remaining path against one CUBIC flow there"
 
     def late(run: Run, result: RunResult) -> float:
         return m.goodput_between(result, m.CONNECTION, run.end - p["settled"], run.end)
@@ -184,7 +187,10 @@ def _blocking(results: m.Results, quick: bool) -> Claim:
                 run = conditions.blocking(scheme, scheduler, receive, quick)
                 if run in results:
                     lost = m.change(results, run, whole, m.goodput)
-                    text = f"change of goodput, {scheme}, {scheduler}, receive buffer {receive:g}"
+                    text = (
+                        f"relative change of goodput by a receive buffer of {receive:g}, {scheme},"
+                        f" {scheduler}"
+                    )
                     judged = (scheme, scheduler) == (OURS, conditions.MIN_RTT) and receive < 1
                     rule = less(0, GOODPUT) if judged else None
                     found.append(Statement.of(text, lost, rule))

@@ -71,10 +71,22 @@ def _goal_table(directory: Path, results: m.Results, quick: bool) -> None:
 
 
 TITLES = {
-    "goal1": ("against_best_path", "more than a CUBIC on the better path", "change of goodput"),
-    "goal2_first": ("harm_first", "what the neighbour on the first path loses", "part of it"),
-    "goal2_second": ("harm_second", "what the neighbour on the second path loses", "part of it"),
-    "goal3": ("balance", "what takes the better path", "part of the octets"),
+    "goal1": (
+        "against_best_path",
+        "goodput against one CUBIC flow on the better path",
+        "relative change",
+    ),
+    "goal2_first": (
+        "harm_first",
+        "goodput that the single-path flow on the first path loses",
+        "share of it",
+    ),
+    "goal2_second": (
+        "harm_second",
+        "goodput that the single-path flow on the second path loses",
+        "share of it",
+    ),
+    "goal3": ("balance", "data sent on the better path", "share of all"),
 }
 """By figure: the goal, its title and its axis."""
 

@@ -48,7 +48,8 @@ def _trigger(batches: m.Batches) -> Claim:
     p = plan()["reordering"]["shown"]
     statements = [
         Statement.of(
-            f"halvings per 1000 segments more than Reno's, distance {ours.x:g}",
+            "additional window halvings per 1000 segments over Reno, reordering distance"
+            f" {ours.x:g}",
             m.sample(batches, ours, m.reductions) - m.sample(batches, theirs, m.reductions),
             near(0, HALVINGS),
         )
@@ -72,7 +73,7 @@ def _needless(batches: m.Batches) -> Claim:
             m.sample(batches, ours, m.needless) - m.sample(batches, theirs, m.needless)
             for ours, theirs in m.pairs(batches, "reordering", OURS, rival, p)
         ]
-        quantity = f"needless retransmissions per 1000 segments more than {rival}"
+        quantity = f"additional needless retransmissions per 1000 segments over {rival}"
         statements.append(Statement.of(quantity, Sample.across(differences), less(0, by=NEEDLESS)))
     return Claim(
         "N2",
@@ -86,7 +87,7 @@ def _needless(batches: m.Batches) -> Claim:
 def _losses(batches: m.Batches, name: str, part: str, text: str, symbol: str) -> Claim:
     statements = [
         Statement.of(
-            f"change of goodput against {RIVAL}, {symbol} = {ours.x:g}",
+            f"relative change of goodput against {RIVAL}, {symbol} = {ours.x:g}",
             m.change(batches, [ours], RIVAL, m.goodput),
             at_least(0, MARGIN),
         )
@@ -108,13 +109,14 @@ def _tail(batches: m.Batches) -> Claim:
         "When the last segments of a transfer are lost it takes no longer than SACK.",
         [
             Statement.of(
-                f"change of time against {RIVAL}, the last {ours.x:g} lost",
+                f"relative change of completion time against {RIVAL}, last {ours.x:g} segments"
+                " lost",
                 m.change(batches, [ours], RIVAL, m.completion),
                 at_most(0, MARGIN),
             )
             for ours in lost
         ]
-        + [Statement.of("timeouts of a transfer", Exact.of(times))],
+        + [Statement.of("timeouts per transfer", Exact.of(times))],
         f"The last {', '.join(f'{b.x:g}' for b in lost)} of {plan()['tail']['segments']} segments;"
         " nothing random. No duplicate ACK tells of a lost tail: only a probe (RFC 8985) would.",
     )
@@ -123,7 +125,7 @@ def _tail(batches: m.Batches) -> Claim:
 def _short(batches: m.Batches) -> Claim:
     statements = [
         Statement.of(
-            f"change of time against {RIVAL}, {ours.x:g} segments",
+            f"relative change of completion time against {RIVAL}, {ours.x:g} segments",
             m.change(batches, [ours], RIVAL, m.completion),
             at_most(0, SHORT),
         )
@@ -141,7 +143,7 @@ def _short(batches: m.Batches) -> Claim:
 def _fairness(batches: m.Batches) -> Claim:
     statements = [
         Statement.of(
-            f"Jain's index of {batch.x:g} flows",
+            f"Jain's index of {batch.x:g} flows with {OURS}",
             m.sample(batches, batch, m.jain).within(0, 1),
             at_least(FAIR),
         )
@@ -149,7 +151,8 @@ def _fairness(batches: m.Batches) -> Claim:
     ]
     statements += [
         Statement.of(
-            f"the same, {RIVAL}, {batch.x:g} flows", m.sample(batches, batch, m.jain).within(0, 1)
+            f"Jain's index of {batch.x:g} flows with {RIVAL}",
+            m.sample(batches, batch, m.jain).within(0, 1),
         )
         for batch in m.conditions(batches, "fairness", RIVAL)
     ]
@@ -170,7 +173,7 @@ def _friendliness(batches: m.Batches) -> Claim:
         lost = m.sample(batches, batch, m.left_to_others).change_from(
             m.sample(batches, alike, m.left_to_others)
         )
-        quantity = f"share of its goodput that {batch.other}{window} loses"
+        quantity = f"share of their goodput that {batch.other} flows{window} lose beside {OURS}"
         statements.append(Statement.of(quantity, lost * -1.0, at_most(HARM)))
     return Claim(
         "N8",
@@ -189,12 +192,12 @@ def _today(batches: m.Batches) -> Claim:
         (f"goodput, {shown:.0%} of packets reordered", "reordering", shown, m.goodput, no_less),
         ("goodput, random loss", "random", 0.0, m.goodput, no_less),
         ("goodput, loss in bursts", "bursts", 0.0, m.goodput, no_less),
-        ("time, tail lost", "tail", 0.0, m.completion, no_more),
-        ("time, short transfers", "short", 0.0, m.completion, no_more),
+        ("completion time, tail lost", "tail", 0.0, m.completion, no_more),
+        ("completion time, short transfers", "short", 0.0, m.completion, no_more),
     ]
     statements = [
         Statement.of(
-            f"{text}: change against {TODAY}",
+            f"relative change of {text}, against {TODAY}",
             m.change(batches, m.conditions(batches, part, OURS, level), TODAY, metric),
             rule,
         )

@@ -45,7 +45,7 @@ def judge(batches: m.Batches) -> list[Claim]:
 
 
 def _judged(text: str, measured: Sample | Exact, rule: Rule) -> Statement:
-    return Statement.of(f"{text}: change against {TODAY}", measured, rule)
+    return Statement.of(f"relative change of {text}, against {TODAY}", measured, rule)
 
 
 def _change(batches: m.Batches, part: str, level: float, metric: m.Metric) -> Sample | Exact:

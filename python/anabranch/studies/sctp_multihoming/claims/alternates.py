@@ -54,7 +54,13 @@ def delay(world: World) -> Claim:
         by_delay = _against_usual(world, replace(usual, delay=near_by))
         by_rate = _against_usual(world, replace(usual, bandwidth=fast))
         more_of_it = (by_delay - by_rate) * shift
-        judged.append(Statement.of(f"share of the time by which {text}", more_of_it, more(0, WINS)))
+        judged.append(
+            Statement.of(
+                f"difference of the relative changes of transfer time: {text}",
+                more_of_it,
+                more(0, WINS),
+            )
+        )
     return Claim(
         "C10",
         "Likewise only if its delay is lower; delay matters more than rate in this topology.",
@@ -77,7 +83,10 @@ def delays_as_printed(world: World) -> list[Statement]:
 
 
 def _wins(world: World, paths: Paths, what: str, ratio: float, better: bool) -> Statement:
-    quantity = f"change of time from {SAME} to {ALTERNATE}, 4 % and 2 %, {what} x {ratio:g}"
+    quantity = (
+        f"relative change of transfer time, {ALTERNATE} against {SAME}, losses of 4 % and 2 %,"
+        f" {what} of the alternate x {ratio:g}"
+    )
     rule = less(0, WINS) if better else near(0, EQUAL) if ratio == 1 else more(0, WINS)
     return Statement.of(quantity, world.change(ALTERNATE, SAME, paths), rule)
 
@@ -88,7 +97,10 @@ def _paths(world: World) -> Paths:
 
 def _equal(world: World) -> Statement:
     paths = _paths(world)
-    quantity = f"change of time from {SAME} to {ALTERNATE}, 4 % and {paths.other:g} %"
+    quantity = (
+        f"relative change of transfer time, {ALTERNATE} against {SAME}, losses of 4 % and"
+        f" {paths.other:g} %"
+    )
     return Statement.of(quantity, world.change(ALTERNATE, SAME, paths), near(0, EQUAL))
 
 
@@ -111,6 +123,6 @@ def _by_ratio(
             continue
         rule: Rule = less(0, WINS) if better(ratio) else more(0, WINS)
         measured = _against_usual(world, change(_paths(world), ratio))
-        quantity = f"what a {what} x {ratio:g} of the alternate changes, share of the time"
+        quantity = f"relative change of transfer time by {what} of the alternate x {ratio:g}"
         found.append(Statement.of(quantity, measured, rule))
     return found

@@ -35,7 +35,7 @@ def without_loss(world: World) -> Claim:
     for loss, tcp, sctp in itertools.product((0, 0.1), TCP, SCTP):
         change = world.change(tcp, sctp, Paths(loss))
         measured = change if loss or not world.simulated else Exact.of(change.values[:1])
-        quantity = f"change of time from {sctp} to {tcp} at {loss:g} %"
+        quantity = f"relative change of transfer time, {tcp} against {sctp}, {loss:g} % loss"
         found.append(Statement.of(quantity, measured, less(0, HEADERS)))
     return Claim(
         "C1",
@@ -54,11 +54,18 @@ def order(world: World) -> Claim:
     found = []
     for sooner, later in itertools.pairwise(ORDER):
         change = world.mean_change(sooner, later, map(Paths, losses))
-        quantity = f"change of time from {later} to {sooner}, mean over {losses[0]:g} to 1 %"
+        quantity = (
+            f"relative change of transfer time, {sooner} against {later}, mean over {losses[0]:g}"
+            " to"
+            " 1 % loss"
+        )
         found.append(Statement.of(quantity, change, less(0, HEADERS)))
     for sooner, later in itertools.pairwise(ORDER):
         gaps = [world.longer(later, sooner, Paths(loss)) for loss in every]
-        quantity = f"s per % by which the gap from {sooner} to {later} grows, 0 to 1 %"
+        quantity = (
+            f"growth of the difference between {later} and {sooner} in s for each % of loss, 0 to"
+            " 1 %"
+        )
         found.append(Statement.of(quantity, slope(every, gaps), more(0, GROWS)))
     return Claim(
         "C2",
@@ -85,15 +92,21 @@ def high_loss(world: World) -> Claim:
         grows = slope(losses, shares)
         found += [
             Statement.of(
-                f"change of time from {tcp} to {sctp}, mean over {losses[0]:g} to {most:g} %",
+                f"relative change of transfer time, {sctp} against {tcp}, mean over {losses[0]:g}"
+                " to"
+                f" {most:g} % loss",
                 over_all,
                 less(0, SOONER),
             ),
             Statement.of(
-                f"change of time from {tcp} to {sctp} at {most:g} %", at_most_loss, less(0, FAR)
+                f"relative change of transfer time, {sctp} against {tcp}, {most:g} % loss",
+                at_most_loss,
+                less(0, FAR),
             ),
             Statement.of(
-                f"growth per % of the share by which {tcp} takes longer than {sctp}",
+                f"growth of the relative change of transfer time, {tcp} against {sctp}, for each %"
+                " of"
+                " loss",
                 grows,
                 more(0, GROWS_FAR),
             ),
@@ -116,7 +129,7 @@ def second_path(world: World) -> Claim:
         "Above 4 % SCTP on two paths beats SCTP on one.",
         [
             Statement.of(
-                f"change of time from one path to two at {loss:g} %",
+                f"relative change of transfer time, two paths against one, {loss:g} % loss",
                 world.change("sctp-multi", "sctp-single", Paths(loss)),
                 less(0, SOONER),
             )

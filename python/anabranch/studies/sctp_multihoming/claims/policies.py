@@ -24,7 +24,9 @@ NAMED = {4: 0.5, 2: 0.25}
 def crossing_at_4(world: World) -> Claim:
     """C5."""
     where = (
-        f"change of time from {SAME} to {ALTERNATE}, 4 % and 2 %, where the paper has them equal"
+        f"relative change of transfer time, {ALTERNATE} against {SAME}, losses of 4 % and 2 %,"
+        " where"
+        " the paper has them equal"
     )
     equal = Statement.of(where, _change(world, 4, 2), near(0, EQUAL))
     return _crossing(world, "C5", 4, [equal])
@@ -36,8 +38,8 @@ def crossing_at_2(world: World) -> Claim:
     for share in NAMED.values():
         at_2, at_4 = (_change(world, loss, share * loss) for loss in (2, 4))
         quantity = (
-            f"by how much more of the time {ALTERNATE} loses with 2 % on the primary than with 4 %,"
-            f" the alternate's loss being {share:.0%} of that"
+            f"relative change of transfer time, {ALTERNATE} against {SAME}, with 2 % loss on the"
+            f" primary minus that with 4 %, the alternate losing {share:.0%} of that"
         )
         further.append(Statement.of(quantity, at_2 - at_4, more(0, WINS)))
     return _crossing(world, "C6", 2, further if _has_all(world) else [])
@@ -58,13 +60,20 @@ def _crossing(world: World, name: str, loss: float, further: list[Statement]) ->
     changes = [_change(world, loss, other) for other in others]
     judged = []
     for other, change in zip(others, changes, strict=True):
-        quantity = f"change of time from {SAME} to {ALTERNATE}, {loss:g} % and {other:g} %"
+        quantity = (
+            f"relative change of transfer time, {ALTERNATE} against {SAME}, losses of {loss:g} %"
+            " and"
+            f" {other:g} %"
+        )
         if other <= (share - CLEAR) * loss:
             judged.append(Statement.of(quantity, change, less(0, WINS)))
         elif other >= (share + CLEAR) * loss:
             judged.append(Statement.of(quantity, change, more(0, WINS)))
     at = measures.crossing([x / loss for x in others], [each.estimate for each in changes])
-    where = Statement.of("alternate's loss at which they are equal, share of the primary's", at)
+    where = Statement.of(
+        "loss of the alternate at which both policies are equally fast, divided by the primary's",
+        at,
+    )
     tail = " That share is smaller than with 4 % on the primary." if name == "C6" else ""
     return Claim(
         name,
@@ -86,7 +95,11 @@ def hardly(world: World) -> Claim:
         f"With {loss:g} % on the primary the two policies hardly differ.",
         [
             Statement.of(
-                f"change of time from {SAME} to {ALTERNATE}, {loss:g} % and {other:g} %",
+                (
+                    f"relative change of transfer time, {ALTERNATE} against {SAME}, losses of"
+                    f" {loss:g} % and"
+                    f" {other:g} %"
+                ),
                 _change(world, loss, other),
                 near(0, EQUAL),
             )

@@ -34,41 +34,41 @@ def stays_high(watched: Replicated[str], size: int = 1) -> Claim:
 
     rto = {scheme: mean(scheme, _rto(1)) for scheme in watched if scheme != LONG}
     alternate, primary = rto["alternate"], mean("alternate", _rto(0))
-    quantity = "s by which the alternate's mean RTO exceeds the primary's"
+    quantity = "mean RTO of the alternate minus that of the primary, s"
     judged = [
         Statement.of(quantity, alternate - primary, more(0, ABOVE)),
         Statement.of(
-            "s by which it exceeds that of an alternate which carries heartbeats alone (policy"
-            " same)",
+            "mean RTO of the alternate, policy alternate minus policy same (heartbeats alone), s",
             alternate - rto["same"],
             more(0, ABOVE),
         ),
         Statement.of(
-            f"share of the time in which the alternate's RTO is above {HIGH:g} s",
+            f"share of time in which the alternate's RTO is above {HIGH:g} s",
             mean("alternate", lambda run: measures.share_above(run, _name(1), HIGH)),
             at_least(MANY),
         ),
         Statement.of(
-            "s that the primary's RTO stays backed off (policy same)",
+            "time for which the primary's RTO stays backed off, policy same, s",
             mean("same", lambda run: measures.backed_off(run, _name(0))).known(),
             at_most(SOON),
         ),
     ]
     if LONG in watched:
         stays = mean(LONG, lambda run: measures.backed_off(run, _name(1))).known()
-        quantity = "s that the alternate's RTO stays backed off, in 20 MB (policy alternate)"
+        quantity = "time for which the alternate's RTO stays backed off, policy alternate, 20 MB, s"
         judged.append(Statement.of(quantity, stays, at_least(RESIDUAL)))
     if "alternate-hb" in rto:
-        quantity = "s by which a heartbeat after each timeout lowers the alternate's mean RTO"
+        quantity = "decrease of the alternate's mean RTO by a heartbeat after each timeout, s"
         judged.append(Statement.of(quantity, alternate - rto["alternate-hb"], more(0, ABOVE)))
     beside = [
-        Statement.of(f"alternate's mean RTO, {scheme}, s", each) for scheme, each in rto.items()
+        Statement.of(f"mean RTO of the alternate, policy {scheme}, s", each)
+        for scheme, each in rto.items()
     ]
     return Claim(
         "C8",
         "The alternate's timeout, once backed off, stays so until a heartbeat, and far above the"
         " primary's, which new data refreshes.",
-        [*judged, Statement.of("primary's mean RTO, alternate, s", primary), *beside],
+        [*judged, Statement.of("mean RTO of the primary, policy alternate, s", primary), *beside],
         "Primary 4 %, alternate 2 %, means over time of each run. Of an alternate that no data is"
         " sent on the RTO is 3 s until the first heartbeat, after 15 to 45 s: what backing off adds"
         " is told by the difference. The distance between heartbeats has the RTO in it, so that a"

@@ -64,7 +64,12 @@ def _detection(failures: Failures) -> Claim:
         "A path that fails under data is inactive after the sum of Path.Max.Retrans + 1 timeouts,"
         " each twice the one before up to RTO.Max; a policy that sends a heartbeat after a timeout"
         " saves the third of them.",
-        _by_policy(failures, "detection over the closed form, less 1", judged, lambda _: True),
+        _by_policy(
+            failures,
+            "relative deviation of the detection time from the closed form",
+            judged,
+            lambda _: True,
+        ),
         "Each Path.Max.Retrans of 0 to 5 and date of failure, within 10 %. From the RTO at the"
         " failure; the time counts from the failure, the first timer from the last acknowledgment,"
         " which comes a little later. A heartbeat's failure is an error too (RFC 9260 §8.2).",
@@ -83,7 +88,7 @@ def _failover(failures: Failures) -> Claim:
         " Path.Max.Retrans is.",
         _by_policy(
             failures,
-            "failover over the first timeout, less 1",
+            "relative deviation of the failover time from the first timeout",
             judged,
             lambda s: s.potentially_failed == 0,
         ),
@@ -100,7 +105,12 @@ def _gap(failures: Failures) -> Claim:
         "F3",
         "The receiving application gets nothing for as long as the last timeout before new data"
         " leaves the path; if retransmissions stay on it, until it is inactive.",
-        _by_policy(failures, "longest gap over the closed form, less 1", judged, lambda _: True),
+        _by_policy(
+            failures,
+            "relative deviation of the longest gap from the closed form",
+            judged,
+            lambda _: True,
+        ),
         "Each Path.Max.Retrans of 0 to 5 and date of failure, within 10 %. The closed form"
         " (`failover/models.py`) takes the queue's delay off the first two timeouts: the bottleneck"
         " still delivers what it holds, and the lost window is sent again while the second timer"
@@ -155,7 +165,7 @@ def _idle(results: Replicated[Run]) -> Claim:
         _over_dates(
             results,
             "idle",
-            "mean detection time over the closed form, less 1",
+            "relative deviation of the mean detection time from the closed form",
             lambda f: f.detection,
             lambda s, f: models.idle_detection(f.rto, s.retrans, s.most, s.interval),
         ),
@@ -172,7 +182,8 @@ def _failback(results: Replicated[Run]) -> Claim:
         _over_dates(
             results,
             "back",
-            "mean time until the path is active again over the closed form, less 1",
+            "relative deviation of the mean time until the path is active again from the closed"
+            " form",
             lambda f: f.failback,
             lambda s, f: models.failback(f.rto_at_repair, s.interval),
         ),
@@ -190,7 +201,10 @@ def _suspected(failures: Failures) -> Claim:
         if s.kind == "suspected":
             closed = sum(failback_form(s, f) for f in each)
             late = sum(math.nan if f.failback is None else f.failback for f in each) / closed - 1
-            quantity = "mean time until the path is active again over the closed form, less 1"
+            quantity = (
+                "relative deviation of the mean time until the path is active again from the"
+                " closed form"
+            )
             found.append(Statement.of(quantity, Exact.of([late]), near(0, TOLERANCE)))
     return Claim(
         "F6",

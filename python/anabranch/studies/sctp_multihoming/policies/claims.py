@@ -49,9 +49,14 @@ def _as_fast(tables: Sequence[Table], policy: str, number: int) -> Claim:
         over_all = Sample.across(changes)
         worst = max(range(len(changes)), key=lambda index: float(changes[index].values.mean()))
         rules = f"rules {table.rules}"
-        quantity = f"change of time over all conditions, {rules}"
+        quantity = (
+            f"relative change of transfer time against the better policy, all conditions, {rules}"
+        )
         judged.append(Statement.of(quantity, over_all, at_most(0, MATTERS)))
-        where = f"change of time at {text(table.paths[worst])}, where it does worst, {rules}"
+        where = (
+            f"relative change of transfer time against the better policy, worst condition"
+            f" ({text(table.paths[worst])}), {rules}"
+        )
         beside.append(Statement.of(where, changes[worst].estimate))
     return Claim(
         f"N{number}",
@@ -93,12 +98,22 @@ def _default(
             each for each in plan()["default"]["against"] if each in field and each != policy
         ]
         for other in against:
-            quantity = f"change of time from {other}, over all conditions, {rules}"
+            quantity = f"relative change of transfer time against {other}, all conditions, {rules}"
             judged.append(Statement.of(quantity, table.change(policy, other), at_most(0, MATTERS)))
         regret = table.regret(policy)
-        beside.append(Statement.of(f"mean regret, {rules}", regret.mean.estimate))
+        beside.append(
+            Statement.of(
+                f"mean excess of transfer time over the fastest policy, {rules}",
+                regret.mean.estimate,
+            )
+        )
         where = text(regret.where)
-        beside.append(Statement.of(f"regret at {where}, its worst, {rules}", regret.worst.estimate))
+        beside.append(
+            Statement.of(
+                f"largest excess of transfer time over the fastest policy ({where}), {rules}",
+                regret.worst.estimate,
+            )
+        )
         first = table.least(field)
         least.append(f"{first} by {table.rules}")
     return Claim(

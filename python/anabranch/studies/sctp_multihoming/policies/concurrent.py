@@ -85,7 +85,9 @@ def judge(results: Replicated[Key], runs: Sequence[Run], table: Table) -> Claim:
             ours = seconds(destination, buffer, each)
             changes.append((ours - theirs) / float(theirs.values.mean()))
         change = Sample.across(changes)
-        quantity = f"change of time from {SAME} to {destination}, buffer {buffer}"
+        quantity = (
+            f"relative change of transfer time, {destination} against {SAME}, buffer of {buffer}"
+        )
         if destination in LOSS_BASED and buffer == buffers[0]:
             judged.append(Statement.of(quantity, change, less(0, FASTER)))
         else:
@@ -95,7 +97,10 @@ def judge(results: Replicated[Key], runs: Sequence[Run], table: Table) -> Claim:
             table.times("best-path+mfr+ts", each) / seconds("rtx-cwnd", buffer, each)
             for each in paths
         ]
-        quantity = f"goodput over that of best-path+mfr+ts on one path, rtx-cwnd, buffer {buffer}"
+        quantity = (
+            "goodput of rtx-cwnd on both paths divided by best-path+mfr+ts on one, buffer of"
+            f" {buffer}"
+        )
         beside.append(Statement.of(quantity, Sample.across(gains).estimate))
     return Claim(
         "K1",

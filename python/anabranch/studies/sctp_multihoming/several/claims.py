@@ -116,12 +116,14 @@ def _sending_again(seen: Seen) -> list[Claim]:
             " no slower where the best does.",
             [
                 Statement.of(
-                    f"change of time from {blind} to {best}, the worst first",
+                    f"relative change of transfer time, {best} against {blind}, worst alternate"
+                    " first",
                     seen.change(SENDING_AGAIN, best, blind, [False]),
                     less(0, MATTERS),
                 ),
                 Statement.of(
-                    f"change of time from {blind} to {best}, the best first",
+                    f"relative change of transfer time, {best} against {blind}, best alternate"
+                    " first",
                     seen.change(SENDING_AGAIN, best, blind, [True]),
                     at_most(0, MATTERS),
                 ),
@@ -133,7 +135,7 @@ def _sending_again(seen: Seen) -> list[Claim]:
             "Retransmissions tell enough of the alternates: heartbeats make no policy faster.",
             [
                 Statement.of(
-                    f"change of time from no heartbeats to one a second, {policy}",
+                    f"relative change of transfer time by one heartbeat per second, {policy}",
                     seen.change(SENDING_AGAIN, probed(policy, "active"), probed(policy, "passive")),
                     near(0, MATTERS),
                 )
@@ -161,7 +163,8 @@ def _failing(seen: Seen) -> list[Claim]:
             "It is faster than the rules without knowledge where the worst alternate comes first.",
             [
                 Statement.of(
-                    f"change of time from {other} to {best}, the worst first",
+                    f"relative change of transfer time, {best} against {other}, worst alternate"
+                    " first",
                     seen.change(FAILING, best, other, [False]),
                     less(0, MATTERS),
                 )
@@ -174,7 +177,8 @@ def _failing(seen: Seen) -> list[Claim]:
             "It costs nothing where the best alternate comes first anyway.",
             [
                 Statement.of(
-                    f"change of time from {blind} to {best}, the best first",
+                    f"relative change of transfer time, {best} against {blind}, best alternate"
+                    " first",
                     seen.change(FAILING, best, blind, [True]),
                     at_most(0, MATTERS),
                 )
@@ -186,7 +190,8 @@ def _failing(seen: Seen) -> list[Claim]:
             f"{rule} hardly needs heartbeats: it leaves an alternate that disappoints.",
             [
                 Statement.of(
-                    f"change of time from {before} to {after}, {rule}",
+                    f"relative change of transfer time, heartbeats {after} against {before},"
+                    f" {rule}",
                     seen.change(FAILING, probed(rule, after), probed(rule, before)),
                     near(0, MATTERS),
                 )
@@ -201,14 +206,15 @@ def _failing(seen: Seen) -> list[Claim]:
             [
                 *(
                     Statement.of(
-                        f"s from passive to active, {each}, dead alternates",
+                        f"change of failover time by active heartbeats in s, {each}, dead"
+                        " alternates",
                         seen.later(probed(each, "active"), probed(each, "passive"), _dead(seen)),
                         less(0, SOON),
                     )
                     for each in plan()["failing"]["knowing"]
                 ),
                 Statement.of(
-                    f"s from {blind} to {best}, all sets",
+                    f"failover time of {best} minus {blind} in s, all sets",
                     seen.later(best, blind),
                     at_most(0, SOON),
                 ),
@@ -221,7 +227,7 @@ def _failing(seen: Seen) -> list[Claim]:
             "More alternates do no harm, bad ones included.",
             [
                 Statement.of(
-                    f"change of time from three paths to five, {policy}, {text}",
+                    f"relative change of transfer time, five paths against three, {policy}, {text}",
                     seen.more_paths(kind, policy),
                     at_most(0, MATTERS),
                 )
@@ -244,7 +250,7 @@ def _dead(seen: Seen) -> list[str]:
 def _no_slower(seen: Seen, kind: str, best: str) -> list[Statement]:
     return [
         Statement.of(
-            f"change of time from {other} to {best}",
+            f"relative change of transfer time, {best} against {other}",
             seen.change(kind, best, other),
             at_most(0, MATTERS),
         )

@@ -1,0 +1,6 @@
+//! Connections over several paths as a whole, one module each subject.
+//!
+//! One program for all of them: each that is linked has all that these crates depend on in it.
+
+mod stream_integrity;
+mod window_contract;

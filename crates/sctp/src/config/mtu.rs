@@ -1,0 +1,71 @@
+//! How path MTUs are found out.
+
+use super::Config;
+
+/// When packets of several sizes probe what a path carries (DPLPMTUD, RFC 8899 §6.2). Without probing a
+/// path MTU is that of the settings, or what routers say (RFC 9260 §7.3).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum MtuProbing {
+    /// Never.
+    #[default]
+    Off,
+    /// After T3-rtx has expired twice in a row on a path: larger packets may vanish there.
+    BlackHole,
+    /// From the start: packets have BASE_PLPMTU until larger ones have passed.
+    Always,
+}
+
+/// The sizes between which a path MTU is searched for, in octets of IP packets, which are multiples of
+/// four (RFC 8899 §5.1.2).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Sizes {
+    /// `min` (MIN_PLPMTU) is believed to pass everywhere.
+    pub min: u32,
+    /// `base` (BASE_PLPMTU) is expected to pass nearly everywhere.
+    pub base: u32,
+    /// `max` (MAX_PLPMTU) is the largest that leaves.
+    pub max: u32,
+}
+
+impl Config {
+    /// Least IP packet of IPv4 that settings and routers may ask for, in octets.
+    pub(crate) const LEAST_MTU: u32 = 512;
+    /// What every link of IPv6 carries, in octets (RFC 8200 §5).
+    const LEAST_IPV6: u32 = 1280;
+
+    /// The sizes that a search begins with.
+    pub(crate) fn mtu_sizes(&self) -> Sizes {
+        let max = self.mtu & !3;
+        let least = if self.ip_header == 40 { Self::LEAST_IPV6 } else { Self::LEAST_MTU };
+        let min = least.min(max);
+        let base = (self.mtu_probe_base & !3) + self.ip_header;
+        Sizes { min, base: base.clamp(min, max), max }
+    }
+
+    /// The path MTU of a new path, in octets.
+    pub(crate) fn first_mtu(&self) -> u32 {
+        match self.mtu_probing {
+            MtuProbing::Always => self.mtu_sizes().base,
+            MtuProbing::Off | MtuProbing::BlackHole => self.mtu,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// RFC 8899 §5.1.2: 1200 octets of SCTP, no less than 1280 octets of IPv6.
+    #[test]
+    fn a_search_begins_between_its_bounds() {
+        let sizes = |mtu, ip_header| {
+            let Sizes { min, base, max } =
+                Config { mtu, ip_header, ..Config::rfc9260() }.mtu_sizes();
+            (min, base, max)
+        };
+        assert_eq!(sizes(1500, 20), (512, 1220, 1500));
+        assert_eq!(sizes(9001, 20), (512, 1220, 9000));
+        assert_eq!(sizes(1500, 40), (1280, 1280, 1500));
+        assert_eq!(sizes(600, 40), (600, 600, 600));
+    }
+}

@@ -1,0 +1,306 @@
+//! What happens to a flow besides its data, at both ends: handshakes, marks and what they cost, fast
+//! retransmits and timeouts, heartbeats, changes of addresses, the end.
+//!
+//! Signals and marks are read from packets where an endpoint sends or receives them; timeouts,
+//! retransmits and reductions are found where a count of the endpoint has grown. Equal events at one
+//! place that follow each other within [`TOGETHER`] are one, with their number.
+
+mod signal;
+#[cfg(test)]
+mod tests;
+
+pub use signal::Signal;
+
+use super::{Interests, Observer, PacketEvent, PacketEventKind};
+use crate::flow::{FlowId, Side};
+use anabranch_endpoint::{Observation, PathId, PathObservation};
+use anabranch_units::{Span, Time};
+use anabranch_wire::{Addr, Ecn, FlowKey, Packet};
+use std::collections::BTreeMap;
+
+/// Equal events that are not farther apart than this are one.
+pub const TOGETHER: Span = Span::from_millis(50);
+
+/// What happened.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum FlowEventKind {
+    /// The endpoint sent it.
+    Sent(Signal),
+    /// The endpoint received it.
+    Received(Signal),
+    /// A packet arrived that a router had marked (CE, RFC 3168 §5).
+    Marked,
+    /// The window answered an echo of marks.
+    EcnReduction,
+    /// Fast retransmit was entered.
+    FastRetransmit,
+    /// The retransmission timer expired.
+    Timeout,
+    /// A tail loss probe left (RFC 8985 §7).
+    TailLossProbe,
+    /// A reduction was undone as needless (RFC 4015).
+    Undone,
+}
+
+impl FlowEventKind {
+    /// Its kind, one word of a few: `handshake`, `close`, `address`, `heartbeat`, `mark`, `ecn`,
+    /// `fast-retransmit`, `timeout`, `probe` or `undo`.
+    pub const fn group(self) -> &'static str {
+        match self {
+            FlowEventKind::Sent(signal) | FlowEventKind::Received(signal) => signal.names().1,
+            FlowEventKind::Marked => "mark",
+            FlowEventKind::EcnReduction => "ecn",
+            FlowEventKind::FastRetransmit => "fast-retransmit",
+            FlowEventKind::Timeout => "timeout",
+            FlowEventKind::TailLossProbe => "probe",
+            FlowEventKind::Undone => "undo",
+        }
+    }
+
+    /// In words, of one.
+    pub fn text(self) -> String {
+        match self {
+            FlowEventKind::Sent(signal) => format!("{} sent", signal.names().0),
+            FlowEventKind::Received(signal) => format!("{} received", signal.names().0),
+            FlowEventKind::Marked => "packet with CE received".to_owned(),
+            FlowEventKind::EcnReduction => "window reduced for marks".to_owned(),
+            FlowEventKind::FastRetransmit => "fast retransmit".to_owned(),
+            FlowEventKind::Timeout => "retransmission timeout".to_owned(),
+            FlowEventKind::TailLossProbe => "tail loss probe".to_owned(),
+            FlowEventKind::Undone => "needless reduction undone".to_owned(),
+        }
+    }
+}
+
+/// An event of a flow, or several equal ones.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FlowEvent {
+    /// The date of the first.
+    pub from: Time,
+    /// The date of the last.
+    pub until: Time,
+    /// How many.
+    pub count: u64,
+    /// At which end.
+    pub side: Side,
+    /// On which path, seen from the sender of the data; `None` of a flow that has one, and of what
+    /// belongs to no path.
+    pub path: Option<PathId>,
+    /// What happened.
+    pub kind: FlowEventKind,
+}
+
+/// What the paths of a flow are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Paths {
+    /// It has one.
+    One,
+    /// Addresses of the receiver of the data, as with SCTP.
+    Destinations,
+    /// Pairs of addresses, as with Multipath TCP.
+    Pairs,
+}
+
+/// Records chosen flows.
+#[derive(Clone, Debug, Default)]
+pub struct EventRecorder {
+    tracks: Vec<Option<Track>>,
+}
+
+#[derive(Clone, Debug)]
+struct Track {
+    sender: Side,
+    paths: Paths,
+    events: Vec<FlowEvent>,
+    /// The last event of its kind and place.
+    last: BTreeMap<(Side, Option<PathId>, FlowEventKind), usize>,
+    /// Counts of both ends, and of their paths.
+    counts: [Counts; 2],
+    of_paths: BTreeMap<(Side, PathId), Counts>,
+    /// Subflows in the order in which they were seen first, by the direction of the data.
+    subflows: Vec<FlowKey>,
+}
+
+/// Counts of an endpoint or a path when it was last looked at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+struct Counts {
+    timeouts: u64,
+    fast_retransmits: u64,
+    ecn_reductions: u64,
+    tail_loss_probes: u64,
+    undone: u64,
+}
+
+impl EventRecorder {
+    /// Records nothing yet.
+    pub fn new() -> EventRecorder {
+        EventRecorder::default()
+    }
+
+    /// Also records this flow, whose data `sender` sends.
+    pub fn record(&mut self, flow: FlowId, sender: Side, paths: Paths) {
+        let index = flow.0 as usize;
+        if self.tracks.len() <= index {
+            self.tracks.resize(index + 1, None);
+        }
+        self.tracks[index] = Some(Track {
+            sender,
+            paths,
+            events: Vec::new(),
+            last: BTreeMap::new(),
+            counts: Default::default(),
+            of_paths: BTreeMap::new(),
+            subflows: Vec::new(),
+        });
+    }
+
+    /// What happened, by the date of the first of equal events.
+    pub fn events(&self, flow: FlowId) -> &[FlowEvent] {
+        let track = self.tracks.get(flow.0 as usize).and_then(Option::as_ref);
+        track.map_or(&[], |track| &track.events)
+    }
+
+    fn track(&mut self, flow: FlowId) -> Option<&mut Track> {
+        self.tracks.get_mut(flow.0 as usize)?.as_mut()
+    }
+}
+
+impl Observer for EventRecorder {
+    fn interests(&self) -> Interests {
+        let several = |track: &Track| track.paths != Paths::One;
+        let paths = self.tracks.iter().flatten().any(several);
+        Interests { packets: true, endpoints: true, paths, ..Interests::default() }
+    }
+
+    fn packet(&mut self, now: Time, event: &PacketEvent, packet: &Packet) {
+        let Some((flow, side)) = event.flow else { return };
+        let Some(track) = self.track(flow) else { return };
+        match event.kind {
+            PacketEventKind::Sent => {
+                signal::of(packet, |signal| {
+                    track.note_packet(now, side, packet, FlowEventKind::Sent(signal));
+                });
+            }
+            PacketEventKind::Received => {
+                if packet.ecn == Ecn::Ce {
+                    track.note_packet(now, side, packet, FlowEventKind::Marked);
+                }
+                signal::of(packet, |signal| {
+                    track.note_packet(now, side, packet, FlowEventKind::Received(signal));
+                });
+            }
+            _ => {}
+        }
+    }
+
+    fn endpoint(&mut self, now: Time, flow: FlowId, side: Side, state: &Observation) {
+        let Some(track) = self.track(flow) else { return };
+        let mut counts = Counts {
+            tail_loss_probes: state.tail_loss_probes,
+            undone: state.undone_reductions,
+            ..Counts::default()
+        };
+        // Of several paths each has its own.
+        if track.paths == Paths::One {
+            counts.timeouts = state.timeouts;
+            counts.fast_retransmits = state.fast_retransmits;
+            counts.ecn_reductions = state.ecn_reductions;
+        }
+        let before = std::mem::replace(&mut track.counts[side as usize], counts);
+        track.note_growth(now, side, None, before, counts);
+    }
+
+    fn path(&mut self, now: Time, flow: FlowId, side: Side, state: &PathObservation) {
+        let Some(track) = self.track(flow).filter(|track| track.paths != Paths::One) else {
+            return;
+        };
+        let counts = Counts {
+            timeouts: state.timeouts,
+            fast_retransmits: state.fast_retransmits,
+            ecn_reductions: state.ecn_reductions,
+            ..Counts::default()
+        };
+        let path = track.path(side, state.local, state.remote, state.subflow.unwrap_or(0));
+        // Destinations share the address of this end: each is a path of its own here.
+        let before = track.of_paths.insert((side, state.id()), counts).unwrap_or_default();
+        track.note_growth(now, side, path, before, counts);
+    }
+}
+
+impl Track {
+    /// The path between two addresses, seen from the sender of the data.
+    fn path(&self, side: Side, local: Addr, remote: Addr, subflow: u8) -> Option<PathId> {
+        let (from, to) = if side == self.sender { (local, remote) } else { (remote, local) };
+        match self.paths {
+            Paths::One => None,
+            Paths::Destinations => Some(PathId { local: None, remote: to, subflow: 0 }),
+            Paths::Pairs => Some(PathId { local: Some(from), remote: to, subflow }),
+        }
+    }
+
+    fn note_packet(&mut self, now: Time, side: Side, packet: &Packet, kind: FlowEventKind) {
+        let outbound = matches!(kind, FlowEventKind::Sent(_));
+        let (local, remote) =
+            if outbound { (packet.src, packet.dst) } else { (packet.dst, packet.src) };
+        let subflow = match self.paths {
+            Paths::Pairs => self.subflow(side, outbound, packet),
+            _ => 0,
+        };
+        let path = self.path(side, local, remote, subflow);
+        self.note(now, side, path, kind, 1);
+    }
+
+    /// Which of the subflows between its addresses a packet belongs to.
+    fn subflow(&mut self, side: Side, outbound: bool, packet: &Packet) -> u8 {
+        let key = packet.flow_key();
+        let key = if (side == self.sender) == outbound { key } else { key.reversed() };
+        if !self.subflows.contains(&key) {
+            self.subflows.push(key);
+        }
+        let between = self.subflows.iter().filter(|it| (it.src, it.dst) == (key.src, key.dst));
+        let number = between.take_while(|it| **it != key).count();
+        u8::try_from(number).unwrap_or(u8::MAX)
+    }
+
+    fn note_growth(
+        &mut self,
+        now: Time,
+        side: Side,
+        path: Option<PathId>,
+        before: Counts,
+        counts: Counts,
+    ) {
+        if before == counts {
+            return;
+        }
+        for (kind, before, count) in [
+            (FlowEventKind::Timeout, before.timeouts, counts.timeouts),
+            (FlowEventKind::FastRetransmit, before.fast_retransmits, counts.fast_retransmits),
+            (FlowEventKind::EcnReduction, before.ecn_reductions, counts.ecn_reductions),
+            (FlowEventKind::TailLossProbe, before.tail_loss_probes, counts.tail_loss_probes),
+            (FlowEventKind::Undone, before.undone, counts.undone),
+        ] {
+            if count > before {
+                self.note(now, side, path, kind, count - before);
+            }
+        }
+    }
+
+    fn note(
+        &mut self,
+        now: Time,
+        side: Side,
+        path: Option<PathId>,
+        kind: FlowEventKind,
+        count: u64,
+    ) {
+        let last = self.last.get(&(side, path, kind)).map(|at| &mut self.events[*at]);
+        if let Some(last) = last.filter(|last| now <= last.until + TOGETHER) {
+            last.until = now;
+            last.count += count;
+            return;
+        }
+        self.last.insert((side, path, kind), self.events.len());
+        self.events.push(FlowEvent { from: now, until: now, count, side, path, kind });
+    }
+}

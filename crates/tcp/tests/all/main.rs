@@ -1,0 +1,8 @@
+//! Connections as a whole, one module each subject.
+//!
+//! One program for all of them: each that is linked has all that these crates depend on in it.
+
+mod macroscopic_model;
+mod scalable_law;
+mod stream_integrity;
+mod window_contract;

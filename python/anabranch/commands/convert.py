@@ -1,0 +1,50 @@
+"""`anabranch convert`: links of other tools as `[[links]]` of a scenario."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from anabranch import convert as converting
+from anabranch.commands.options import PATH
+from anabranch.errors import InputError
+from anabranch.files import read_text, write_text
+
+
+@click.command()
+@click.argument("file", type=PATH, metavar="FILE|-")
+@click.option(
+    "--ends",
+    nargs=2,
+    default=("a", "b"),
+    show_default="a b",
+    metavar="FROM TO",
+    help="Nodes of a link that does not name its own.",
+)
+@click.option(
+    "--line",
+    default=converting.LINE,
+    show_default=True,
+    metavar="RATE",
+    help="Rate of a line of which nothing is said.",
+)
+@click.option("--out", type=PATH, metavar="FILE", help="Writes there, not on the terminal.")
+def convert(*, file: Path, ends: tuple[str, str], line: str, out: Path | None) -> None:
+    """Converts links of other tools to `[[links]]` of a scenario.
+
+    FILE has commands of Linux's `tc` (netem, tbf, one htb class, pfifo, bfifo), or links of
+    Mininet: a Python file with addLink(...), or parameters such as bw=10, delay='5ms', loss=1. With
+    `-` they come from standard input. What has no counterpart is an error that says so.
+    """
+    from_input = str(file) == "-"
+    text = sys.stdin.read() if from_input else read_text(file)
+    name = "standard input" if from_input else str(file)
+    if not text.strip():
+        raise InputError.about(name, "link", "", "commands of tc, or links of Mininet")
+    found = converting.convert(text, name, ends, line).toml()
+    if out is None:
+        click.echo(found, nl=False)
+    else:
+        write_text(out, found)

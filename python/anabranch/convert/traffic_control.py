@@ -1,0 +1,317 @@
+"""Command lines of Linux's traffic control: netem, tbf, one htb class, pfifo, bfifo.
+
+Grammar, units and defaults are those of tc(8), tc-netem(8), tc-tbf(8), tc-htb(8) of iproute2.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+
+from anabranch.convert.link import (
+    Converted,
+    Link,
+    Way,
+    bits,
+    no_counterpart,
+    plain,
+    seconds,
+    share,
+)
+from anabranch.errors import InputError
+
+_TIMES = {"s": 1, "sec": 1, "secs": 1, "ms": "1e-3", "msec": "1e-3", "msecs": "1e-3"}
+_TIMES |= {"us": "1e-6", "usec": "1e-6", "usecs": "1e-6", "ns": "1e-9", "": "1e-6"}
+_BITS = {"bit": 1, "": 1, "kbit": 10**3, "mbit": 10**6, "gbit": 10**9, "tbit": 10**12}
+_BITS |= {"kibit": 2**10, "mibit": 2**20, "gibit": 2**30, "bps": 8, "kbps": 8 * 10**3}
+_BITS |= {"mbps": 8 * 10**6, "gbps": 8 * 10**9, "kibps": 2**13, "mibps": 2**23}
+_SIZES = {"b": 1, "": 1, "k": 2**10, "kb": 2**10, "m": 2**20, "mb": 2**20, "g": 2**30}
+_SIZES |= {"gb": 2**30, "kbit": 2**7, "mbit": 2**17}
+NETEM_LIMIT = "1000 packets"
+"""Of netem without `limit`."""
+
+
+class Words:
+    """The words of a command, read one after the other."""
+
+    def __init__(self, words: list[str], place: str) -> None:
+        self.words = words
+        self.place = place
+        self.at = 0
+
+    def peek(self) -> str:
+        """The next word; empty at the end."""
+        return self.words[self.at] if self.at < len(self.words) else ""
+
+    def take(self, what: str = "", allowed: str = "") -> str:
+        """The next word, which must be there."""
+        if self.at >= len(self.words):
+            raise InputError.about(self.place, what, "", allowed or "a value")
+        self.at += 1
+        return self.words[self.at - 1]
+
+    def number(self, what: str, units: Mapping[str, object], allowed: str) -> Decimal:
+        """A number with one of these units, in the base unit."""
+        word = self.take(what, allowed)
+        found = _quantity(word, units)
+        if found is None:
+            raise InputError.about(self.place, what, word, allowed)
+        return found
+
+    def per_cent(self, what: str) -> Decimal:
+        """A probability in per cent, as a number from 0 to 1."""
+        word = self.take(what, "a percentage, as 1%")
+        found = _quantity(word.removesuffix("%"), {"": 1})
+        if found is None or not 0 <= found <= 100:
+            raise InputError.about(self.place, what, word, "a percentage from 0% to 100%")
+        return share(found)
+
+    def is_number(self) -> bool:
+        """The next word begins with a digit."""
+        return self.peek()[:1].isdigit()
+
+    def no_correlation(self, what: str, instead: str) -> None:
+        """Refuses a correlation that follows."""
+        if self.is_number() and share(
+            _quantity(self.peek().removesuffix("%"), {"": 1}) or Decimal(0)
+        ):
+            raise no_counterpart(self.place, f"correlation of {what}", self.peek(), instead)
+        if self.is_number():
+            self.take()
+
+
+def _quantity(word: str, units: Mapping[str, object]) -> Decimal | None:
+    found = re.fullmatch(r"([0-9]*\.?[0-9]+)([a-z]*)", word.lower())
+    if not found or found[2] not in units:
+        return None
+    return Decimal(found[1]) * Decimal(str(units[found[2]]))
+
+
+def tc(text: str, file: str, ends: tuple[str, str], line: str) -> Converted:
+    """The link that the commands make: those of the first device the way there, of a second the
+    way back."""
+    ways: dict[str, Way] = {}
+    notes: list[str] = []
+    for number, command in enumerate(text.replace("\\\n", " ").splitlines(), 1):
+        words = shlex.split(command, comments=True)
+        if "tc" in words:
+            place = f"{file}: line {number}"
+            _command(Words(words[words.index("tc") + 1 :], place), ways, notes)
+    if not ways:
+        raise InputError.about(file, "tc", text.strip()[:60], "commands that add a qdisc")
+    if len(ways) > 2:
+        allowed = "one device, or two that are the ends of one link"
+        raise InputError.about(file, "dev", ", ".join(ways), allowed)
+    there, back = (*ways.values(), Way())[:2]
+    if any(way.rate is None and way.token_bucket is None for way in (there, back)):
+        notes.append(f"The line is taken to have {line}: --line says another rate.")
+    return Converted([Link(ends, there, back)], line, notes=tuple(dict.fromkeys(notes)))
+
+
+def _command(words: Words, ways: dict[str, Way], notes: list[str]) -> None:
+    kind = words.take("tc", "qdisc or class")
+    verb = words.take("tc", "add, replace or change")
+    if kind in ("filter",) or (kind == "class" and verb not in ("add", "replace", "change")):
+        raise no_counterpart(words.place, "tc", kind, "filters and classes are not modelled; links"
+                             " have one queue, of kind `drr` or `priority` for"
+                             " several")  # fmt: skip
+    if verb in ("del", "delete", "show", "ls", "list"):
+        return
+    device, handle = "", {"root", "parent", "handle", "classid", "dev"}
+    while words.peek() in handle:
+        word = words.take()
+        if word == "dev":
+            device = words.take("dev", "a device")
+        elif word != "root":
+            words.take(word, "a handle")
+    law = words.take("qdisc", ", ".join(_LAWS))
+    if law not in _LAWS:
+        instead = f"known are {', '.join(_LAWS)}; docs/queues.md has more queues"
+        raise no_counterpart(words.place, "qdisc", law, instead)
+    _LAWS[law](words, ways.setdefault(device, Way()), notes)
+    if words.peek():
+        instead = f"it is no option of {law} that is known"
+        raise no_counterpart(words.place, law, words.peek(), instead)
+
+
+def _netem(words: Words, way: Way, notes: list[str]) -> None:
+    delay, jitter, queue = Decimal(0), None, NETEM_LIMIT
+    early: Decimal | None = None
+    while words.peek():
+        option = words.take()
+        if option == "limit":
+            queue = f"{plain(words.number('limit', {'': 1}, 'a number of packets'))} packets"
+        elif option in ("delay", "latency"):
+            delay, jitter = _delay(words)
+        elif option == "distribution":
+            jitter = _distribution(words, jitter)
+        elif option in ("loss", "drop"):
+            way.impairments.append(_loss(words))
+        elif option == "duplicate":
+            way.impairments.append({"kind": "duplicate", "probability": words.per_cent(option)})
+            words.no_correlation(option, "draws are independent")
+        elif option == "corrupt":
+            probability = words.per_cent(option)
+            way.impairments.append({"kind": "corrupt", "probability": probability, "bits": 1})
+            words.no_correlation(option, "draws are independent")
+        elif option == "reorder":
+            early = words.per_cent(option)
+            words.no_correlation(option, "draws are independent")
+        elif option == "gap":
+            raise no_counterpart(words.place, "gap", words.peek(), "`reorder-distance` overtakes by"
+                                 " a number of packets")  # fmt: skip
+        elif option == "rate":
+            way.rate = bits(words.number("rate", _BITS, "a rate, as 10mbit"))
+            if words.is_number() and words.peek() != "0":
+                instead = "packets count with their IP header, without framing"
+                raise no_counterpart(words.place, "packet overhead", words.peek(), instead)
+        else:
+            raise no_counterpart(words.place, "netem", option, "known are limit, delay, loss,"
+                                 " duplicate, corrupt, reorder, rate")  # fmt: skip
+    _delays(way, delay, jitter, early)
+    way.queue = {"kind": "droptail", "limit": queue}
+    notes.append("netem's limit counts packets that are delayed, too; a queue's those that wait.")
+
+
+def _delay(words: Words) -> tuple[Decimal, dict[str, object] | None]:
+    delay = words.number("delay", _TIMES, "a time, as 10ms")
+    if not words.is_number():
+        return delay, None
+    deviation = words.number("jitter", _TIMES, "a time, as 10ms")
+    jitter: dict[str, object] = {"deviation": deviation}
+    if words.is_number():
+        jitter["correlation"] = words.per_cent("correlation of the delay")
+    return delay, jitter
+
+
+def _distribution(words: Words, jitter: dict[str, object] | None) -> dict[str, object]:
+    law = words.take("distribution", "uniform, normal or pareto")
+    if law not in ("uniform", "normal", "pareto"):
+        instead = "the laws of `jitter` are uniform, normal and pareto"
+        raise no_counterpart(words.place, "distribution", law, instead)
+    if jitter is None:
+        raise InputError.about(words.place, "distribution", law, "a delay with a jitter before it")
+    return {**jitter, "law": law}
+
+
+def _delays(
+    way: Way, delay: Decimal, jitter: dict[str, object] | None, early: Decimal | None
+) -> None:
+    """netem's jitter reorders; `reorder P%` sends these at once and the others late."""
+    if jitter is not None:
+        if early is not None:
+            raise InputError("netem: reorder with jitter: say one of them; jitter reorders already")
+        spread = Decimal(str(jitter.pop("deviation")))
+        way.impairments.append(
+            {"kind": "jitter", "mean": seconds(delay), "deviation": seconds(spread), **jitter}
+        )
+        delay = Decimal(0)
+    elif early is not None:
+        late = {"kind": "reorder", "probability": 1 - early, "extra": seconds(delay)}
+        way.impairments.append(late)
+        delay = Decimal(0)
+    if delay or way.delay is None:
+        way.delay = seconds(delay)
+
+
+def _loss(words: Words) -> dict[str, object]:
+    if words.peek() == "state":
+        instead = "`gemodel` is the kind of two states, `gilbert-elliott`"
+        raise no_counterpart(words.place, "loss", "state", instead)
+    if words.peek() == "gemodel":
+        words.take()
+        p = words.per_cent("gemodel p")
+        r = words.per_cent("gemodel r") if words.is_number() else 1 - p
+        bad = words.per_cent("gemodel 1-h") if words.is_number() else Decimal(1)
+        good = words.per_cent("gemodel 1-k") if words.is_number() else Decimal(0)
+        return {"kind": "gilbert-elliott", "p": p, "r": r, "k": 1 - good, "h": 1 - bad}
+    if words.peek() == "random":
+        words.take()
+    rate = words.per_cent("loss")
+    words.no_correlation("loss", "say `gemodel` for losses in bursts")
+    if words.peek() == "ecn":
+        raise no_counterpart(words.place, "loss", "ecn", "a queue marks, see docs/queues.md")
+    return {"kind": "bernoulli", "rate": rate}
+
+
+def _tbf(words: Words, way: Way, _notes: list[str]) -> None:
+    found: dict[str, Decimal] = {}
+    kinds: dict[str, tuple[Mapping[str, object], str]] = {
+        "rate": (_BITS, "a rate, as 1mbit"),
+        "peakrate": (_BITS, "a rate, as 1mbit"),
+        "burst": (_SIZES, "a size, as 32kb"),
+        "buffer": (_SIZES, "a size, as 32kb"),
+        "limit": (_SIZES, "a size, as 32kb"),
+        "latency": (_TIMES, "a time, as 50ms"),
+        "mtu": (_SIZES, "a size"),
+        "minburst": (_SIZES, "a size"),
+    }
+    while words.peek() in kinds:
+        option = words.take()
+        found[option.replace("buffer", "burst")] = words.number(option, *kinds[option])
+    for needed in ("rate", "burst"):
+        if needed not in found:
+            raise InputError.about(words.place, needed, "", "a value: tbf needs it")
+    bucket = {"rate": bits(found["rate"]), "burst": f"{plain(found['burst'])} B"}
+    if "peakrate" in found:
+        bucket["peak"] = bits(found["peakrate"])
+    way.token_bucket = dict(bucket)
+    if "limit" in found:
+        waits = found["limit"]
+    elif "latency" in found:
+        waits = (found["rate"] * found["latency"] / 8).to_integral_value() + found["burst"]
+    else:
+        raise InputError.about(words.place, "limit", "", "limit or latency: tbf needs one of them")
+    way.queue = {"kind": "droptail", "limit": f"{plain(waits)} B"}
+
+
+def _htb(words: Words, way: Way, notes: list[str]) -> None:
+    rate = ceil = None
+    while words.peek():
+        option = words.take()
+        if option == "rate":
+            rate = words.number("rate", _BITS, "a rate, as 10mbit")
+        elif option == "ceil":
+            ceil = words.number("ceil", _BITS, "a rate, as 10mbit")
+        elif option in ("burst", "cburst", "prio", "quantum", "default", "r2q", "mtu"):
+            words.take(option, "a value")
+        else:
+            raise no_counterpart(words.place, "htb", option, "known are rate and ceil")
+    if rate is None:
+        return  # the qdisc; its class has the rate
+    if way.rate is not None:
+        instead = "a second class; one class is the rate of a link"
+        raise no_counterpart(words.place, "htb rate", bits(rate), instead)
+    if ceil is not None and ceil != rate:
+        instead = f"what one class may borrow; give ceil {bits(rate)}"
+        raise no_counterpart(words.place, "ceil", bits(ceil), instead)
+    way.rate = bits(rate)
+    notes.append("htb's bursts are left out: the link sends at its rate.")
+
+
+def _fifo(unit: str) -> Callable[[Words, Way, list[str]], None]:
+    def read(words: Words, way: Way, _notes: list[str]) -> None:
+        limit = Decimal(1000)
+        if words.peek() == "limit":
+            words.take()
+            units: Mapping[str, object] = _SIZES if unit == "B" else {"": 1, "p": 1}
+            limit = words.number("limit", units, f"a number of {unit}")
+        way.queue = {"kind": "droptail", "limit": f"{plain(limit)} {unit}"}
+
+    return read
+
+
+_LAWS: dict[str, Callable[[Words, Way, list[str]], None]] = {
+    "netem": _netem,
+    "tbf": _tbf,
+    "htb": _htb,
+    "pfifo": _fifo("packets"),
+    "bfifo": _fifo("B"),
+}
+
+
+def time(word: str) -> Decimal | None:
+    """A time as tc has it, in seconds: a bare number means microseconds."""
+    return _quantity(word, _TIMES)

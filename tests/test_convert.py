@@ -1,0 +1,215 @@
+"""`anabranch convert`: links of tc and Mininet become links of a scenario, which then behave so."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from anabranch import InputError, Scenario
+from anabranch.convert import convert
+from conftest import Command
+
+FLOW = '\n[[flows]]\nname = "f"\nfrom = "{}"\nto = "{}"\nsize = "50 kB"\n'
+
+
+def links(text: str, **options: Any) -> list[dict[str, Any]]:
+    """The links that a text becomes; the whole is a scenario that runs."""
+    found = convert(text, "text", **options).toml()
+    written: list[dict[str, Any]] = tomllib.loads(found)["links"]
+    named = "hosts =" in found
+    ends = ("h1", "h2") if named else ("a", "b")
+    nodes = "" if named else 'hosts = ["a", "b"]\n'
+    Scenario(nodes + found + FLOW.format(*ends)).resolved()
+    return written
+
+
+def test_netem_is_a_link_with_impairments() -> None:
+    (link,) = links(
+        "sudo tc qdisc add dev eth0 root netem delay 100ms 10ms 25% distribution normal"
+        " loss 0.3% duplicate 1% corrupt 0.1% limit 200 rate 5mbit"
+    )
+    assert link["rate"] == "5 Mbit/s" and link["delay"] == "0 s"
+    assert link["queue"] == {"kind": "droptail", "limit": "200 packets"}
+    assert link["impairments"] == [
+        {"kind": "bernoulli", "rate": 0.003},
+        {"kind": "duplicate", "probability": 0.01},
+        {"kind": "corrupt", "probability": 0.001, "bits": 1},
+        {
+            "kind": "jitter",
+            "mean": "100 ms",
+            "deviation": "10 ms",
+            "correlation": 0.25,
+            "law": "normal",
+        },
+    ]
+    assert link["reverse"] == {
+        "rate": "1 Gbit/s",
+        "queue": {"kind": "droptail", "limit": "1000 packets"},
+    }
+
+
+def test_a_bare_number_is_microseconds_and_the_models_letters_are_kept() -> None:
+    (link,) = links("tc qdisc add dev x root netem delay 2500 loss gemodel 1% 10% 70% 0.1%")
+    assert link["delay"] == "2.5 ms"
+    assert link["impairments"] == [
+        {"kind": "gilbert-elliott", "p": 0.01, "r": 0.1, "k": 0.999, "h": 0.3}
+    ]
+
+
+def test_reordering_sends_some_at_once() -> None:
+    (link,) = links("tc qdisc add dev x root netem delay 10ms reorder 25%")
+    assert link["delay"] == "0 s"
+    assert link["impairments"] == [{"kind": "reorder", "probability": 0.75, "extra": "10 ms"}]
+
+
+def test_tbf_waits_as_long_as_its_latency_says() -> None:
+    (link,) = links(
+        "tc qdisc add dev x root tbf rate 1mbit burst 32kb latency 400ms peakrate 2mbit"
+    )
+    assert link["token_bucket"] == {"rate": "1 Mbit/s", "burst": "32768 B", "peak": "2 Mbit/s"}
+    # rate x latency + burst, as tc computes its limit
+    assert link["queue"]["limit"] == f"{1_000_000 * 4 // 80 + 32768} B"
+
+
+def test_htb_above_netem_and_both_ends_of_a_link() -> None:
+    commands = """\
+    # a shaped access line
+    tc qdisc add dev a-eth0 root handle 5: htb default 1
+    tc class add dev a-eth0 parent 5: classid 5:1 htb rate 10Mbit burst 15k
+    tc qdisc add dev a-eth0 parent 5:1 handle 10: netem delay 5ms loss 1% limit 1000
+    tc qdisc add dev b-eth0 root netem delay 40ms rate 1mbit
+    """
+    (link,) = links(commands)
+    assert (link["rate"], link["delay"]) == ("10 Mbit/s", "5 ms")
+    assert link["impairments"] == [{"kind": "bernoulli", "rate": 0.01}]
+    assert link["reverse"] == {"rate": "1 Mbit/s", "delay": "40 ms"}
+
+
+def test_what_is_converted_behaves_so() -> None:
+    """2 % of losses and 30 ms each way, as a run measures them."""
+    commands = "\n".join(
+        f"tc qdisc add dev {device} root netem delay 30ms loss 2% rate 10mbit" for device in "xy"
+    )
+    text = convert(commands, "text").toml()
+    flow = FLOW.format("a", "b").replace("50 kB", "4 MB")
+    run = Scenario(f'hosts = ["a", "b"]\n{text}{flow}\n[[observe]]\nwhat = "srtt"\n').run(seed=1)
+    there = run.links[0]
+    assert there.dropped_loss / there.received == pytest.approx(0.02, abs=0.005)
+    assert min(run.series["f.srtt"]["value"]) > 0.060
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        ("netem loss 1% 25%", "correlation of loss.*gemodel"),
+        ("netem loss state 1%", "state.*gilbert-elliott"),
+        ("netem delay 1ms reorder 5% gap 3", "gap.*reorder-distance"),
+        ("netem delay 1ms slot 5ms", "slot"),
+        ("netem delay fast", "a time, as 10ms"),
+        ("netem loss 120%", "0% to 100%"),
+        ("tbf rate 1mbit latency 5ms", "burst"),
+        ("tbf rate 1mbit burst 10kb", "limit or latency"),
+        ("cake bandwidth 1mbit", "cake.*netem, tbf, htb"),
+    ],
+)
+def test_what_has_no_counterpart_is_told(command: str, told: str) -> None:
+    with pytest.raises(InputError, match=told) as error:
+        convert(f"\ntc qdisc add dev x root {command}", "script.sh")
+    assert "script.sh: line 2" in str(error.value)
+
+
+def test_one_class_is_a_rate_and_no_more() -> None:
+    class_of = "tc class add dev x parent 1: classid 1:{} htb rate {}mbit"
+    with pytest.raises(InputError, match="second class"):
+        convert(f"{class_of.format(1, 5)}\n{class_of.format(2, 6)}", "t")
+    with pytest.raises(InputError, match="ceil 5 Mbit/s"):
+        convert(class_of.format(1, 5) + " ceil 10mbit", "t")
+    with pytest.raises(InputError, match="filters"):
+        convert("tc filter add dev x protocol ip u32", "t")
+
+
+MININET = """\
+from mininet.topo import Topo
+
+class Dumbbell(Topo):
+    def build(self):
+        h1 = self.addHost('h1')
+        h2 = self.addHost('h2')
+        s1 = self.addSwitch('s1')
+        slow = dict(bw=10, delay='5ms', loss=1, max_queue_size=100, use_htb=True)
+        self.addLink(h1, s1, **slow)
+        self.addLink(s1, h2, bw=100, delay='1ms', jitter='200us', cls=TCLink)
+"""
+
+
+def test_mininet_has_nodes_too() -> None:
+    found = convert(MININET, "topo.py")
+    assert (found.hosts, found.routers) == (["h1", "h2"], ["s1"])
+    first, second = links(MININET)
+    assert first == {
+        "ends": ["h1", "s1"],
+        "rate": "10 Mbit/s",
+        "delay": "5 ms",
+        "queue": {"kind": "droptail", "limit": "100 packets"},
+        "impairments": [{"kind": "bernoulli", "rate": 0.01}],
+        "reverse": {"impairments": [{"kind": "bernoulli", "rate": 0.01}]},
+    }
+    jitter = {"kind": "jitter", "mean": "1 ms", "deviation": "200 us"}
+    assert (second["delay"], second["impairments"]) == ("0 s", [jitter])
+
+
+def test_parameters_of_one_link_and_of_each_end() -> None:
+    (link,) = links("bw=10, delay='5ms', loss=0, max_queue_size=50")
+    assert link["queue"]["limit"] == "50 packets" and "impairments" not in link
+    (link,) = links("addLink(a, b, delay='5ms', params1=dict(bw=10), params2=dict(bw=1))")
+    assert (link["rate"], link["reverse"]) == ("10 Mbit/s", {"rate": "1 Mbit/s"})
+    (link,) = links("delay='5ms'", line="2 Gbit/s", ends=("a", "b"))
+    assert link["rate"] == "2 Gbit/s"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("addLink(h1, hosts[0], bw=10)", r"hosts\[0\].*write the links out"),
+        ("addLink(h1, s1, bw=rate)", "bw.*literal"),
+        ("addLink(h1, s1, bw='10')", "bw.*Mbit/s"),
+        ("bw=10, delay='soon'", "delay.*5ms"),
+        ("bw=10, enable_ecn=True", "enable_ecn.*red"),
+        ("bw=10, colour='red'", "colour.*known are bw, delay, jitter, loss, max_queue_size"),
+        ("bw=10, loss=130", "percentage"),
+        ("this is no link", "Mininet's Python"),
+        ("print('hello')", "addLink"),
+    ],
+)
+def test_mininet_that_cannot_be_read_is_told(text: str, told: str) -> None:
+    with pytest.raises(InputError, match=told):
+        convert(text, "topo.py")
+
+
+def test_the_command(anabranch: Command, tmp_path: Path) -> None:
+    file = tmp_path / "topo.py"
+    file.write_text(MININET, encoding="utf-8")
+    done = anabranch("convert", file)
+    assert done.returncode == 0, done.stderr
+    assert tomllib.loads(done.stdout)["hosts"] == ["h1", "h2"]
+    out = tmp_path / "links.toml"
+    assert anabranch("convert", file, "--out", out).returncode == 0
+    assert out.read_text(encoding="utf-8") == done.stdout
+    done = anabranch("convert", tmp_path / "none")
+    assert done.returncode == 2 and "none" in done.stderr
+
+
+def test_standard_input_and_names_of_ends() -> None:
+    command = [sys.executable, "-m", "anabranch", "convert", "-", "--ends", "left", "right"]
+    done = subprocess.run(
+        command, input="tc qdisc add dev x root pfifo limit 20", capture_output=True, text=True,
+        check=True,
+    )  # fmt: skip
+    (link,) = tomllib.loads(done.stdout)["links"]
+    assert link["ends"] == ["left", "right"] and link["queue"]["limit"] == "20 packets"
+    assert "# The line is taken to have 1 Gbit/s" in done.stdout
