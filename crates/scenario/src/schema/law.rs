@@ -1,6 +1,6 @@
 //! Laws of sizes, and of times between them: what traffic of all kinds is written with.
 
-use super::form::{Form, Kind, Number, by, octets, quantity, quantity_shape};
+use super::form::{Form, Kind, Number, Within, by, octets, quantity, quantity_shape};
 use super::queue::in_field;
 use crate::InputError;
 use crate::fields::Fields;
@@ -18,6 +18,9 @@ const LAWS: [(&str, &str, DurationLaw); 3] = [
 
 /// What is written at a time, unless the traffic says otherwise.
 pub(super) const CHUNK: Bytes = Bytes(1000);
+
+/// What is allowed of the deviation of a lognormal law.
+pub(super) const SIGMA: &str = "a number from 0 to 10";
 
 /// What is allowed of [`some_octets`].
 pub(super) const SOME_OCTETS: &str = "from 1 B to 1 PiB";
@@ -75,9 +78,9 @@ fn duration_fields(form: &mut Form<'_>, duration: &mut Duration) -> Result<(), I
     form.says("the mean").required("mean", quantity(), Span::ALLOWED, &mut duration.mean)?;
     form.kinds("law", Some("constant"), &LAWS, &mut duration.law, |form, law| {
         let DurationLaw::Pareto(shape) = law else { return Ok(()) };
-        form.says("shape, above 1").set("shape", Number, shape)?;
-        let is_finite = *shape > 1.0 && *shape <= 1000.0;
-        form.require(is_finite, "shape", "a number above 1, at most 1000")
+        const ALLOWED: &str = "a number above 1, at most 1000";
+        form.says("shape, above 1").set("shape", Within(1.0..=1000.0, ALLOWED), shape)?;
+        form.require(*shape > 1.0, "shape", ALLOWED)
     })
 }
 
@@ -144,7 +147,7 @@ fn size_fields(form: &mut Form<'_>, sizes: &mut Sizes) -> Result<(), InputError>
         Sizes::Pareto { .. } | Sizes::BoundedPareto { .. } => pareto(form, sizes),
         Sizes::Lognormal { mean, sigma } => {
             mean_size(form, mean)?;
-            form.says("standard deviation of the logarithm").required("sigma", Number, "a number", sigma)
+            form.says("standard deviation of the logarithm").required("sigma", Within(0.0..=10.0, SIGMA), "a number", sigma)
         }
         Sizes::Empirical { cdf } => {
             form.says("points of the distribution function, linear in between, as `[[\"1 kB\", 0.2], [\"1 MB\", 1.0]]`");

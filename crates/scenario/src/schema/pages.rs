@@ -1,7 +1,7 @@
 //! `traffic = { kind = "pages", ... }`: web pages over one connection.
 
-use super::form::{Form, Integer, Kind, Number, by};
-use super::law::{duration, fixed, size};
+use super::form::{Form, Integer, Kind, Number, Within, by};
+use super::law::{SIGMA, duration, fixed, size};
 use crate::InputError;
 use crate::fields::Fields;
 use crate::shape::Shape;
@@ -94,8 +94,12 @@ fn drawn(form: &mut Form<'_>, law: &mut Sizes) -> Result<(), InputError> {
         }
         Sizes::Lognormal { mean, sigma } => {
             mean_number(form, mean)?;
-            form.says("standard deviation of the logarithm")
-                .required("sigma", Number, "a number", sigma)
+            form.says("standard deviation of the logarithm").required(
+                "sigma",
+                Within(0.0..=10.0, SIGMA),
+                "a number",
+                sigma,
+            )
         }
         _ => Ok(()),
     })

@@ -1,6 +1,6 @@
 //! `traffic = { kind = "video", ... }`: a video at an adaptive bit rate.
 
-use super::form::{Form, Integer, Kind, Number, by, quantity, quantity_shape};
+use super::form::{Form, Integer, Kind, Within, by, quantity, quantity_shape};
 use super::law::some_octets;
 use super::udp::interval;
 use crate::InputError;
@@ -140,10 +140,11 @@ fn fields_of(
             form.require(*cushion > Span::ZERO && fits, "cushion", &allowed)
         }
         Selection::RateBased { safety, window } => {
+            const ALLOWED: &str = "a number above 0, at most 1";
             form.says("of `\"rate-based\"`: part of the estimated throughput that a rung may need, above 0, at most 1");
-            form.set("safety", Number, safety)?;
+            form.set("safety", Within(0.0..=1.0, ALLOWED), safety)?;
             let is_part = *safety > 0.0 && *safety <= 1.0;
-            form.require(is_part, "safety", "a number above 0, at most 1")?;
+            form.require(is_part, "safety", ALLOWED)?;
             form.says("of `\"rate-based\"`: how many of the last segments the estimate is of");
             form.integer("window", 1..=1000, window)
         }
