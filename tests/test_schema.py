@@ -31,12 +31,13 @@ EXAMPLES = sorted(
 LIBRARY = sorted(library.ALL.keys() - {"topology-zoo"})  # which needs a file
 
 OF_SHAPE = re.compile(
-    r"allowed: (false, or )?(a text in quotes|true or false|a whole number|a number(?! above)|a probability|"
-    r"a time such|a rate such|a list of|a table|no field of this name|true, false or a table|"
-    r"lists of code points|code points from)"
+    r"allowed: (false, or )?(a text in quotes|true or false|a whole number|a number(?! above)|"
+    r"a probability|a time such|a rate such|a list of|a table|no field of this name|"
+    r"true, false or a table|lists of code points|code points from)"
 )
-"""What the reader says of a value that is wrong by itself, whatever stands beside it. Bounds that do not
-belong to the range ("a number above 0") the reader alone checks."""
+"""What the reader says of a value that is wrong by itself, whatever stands beside it.
+
+Bounds that do not belong to the range ("a number above 0") the reader alone checks."""
 
 
 def faults(document: dict[str, Any]) -> list[str]:
