@@ -10,7 +10,7 @@ RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml -o -path 'c
 
 .PHONY: setup reproduce test test-rust test-captures test-python lint format bench bench-parts instructions instructions-record fuzz fuzz-coverage \
 	docs drill-kernel kernel-objects kernel-cost differential docs-images screenshots validation studies mcubic forensics live-studies fidelity fidelity-windows conformance attacks \
-	explore deny live-attacks soak solo standards clean
+	explore deny live-attacks soak solo standards scenario-docs clean
 
 # What is built is the package with its native module, in a virtual environment of its own.
 setup: $(VENV)/.built
@@ -108,6 +108,10 @@ TEXTS ?=
 standards: setup
 	$(BIN)/python tests/standards.py pages
 	$(if $(TEXTS),$(BIN)/python tests/standards.py sentences $(TEXTS))
+
+# The tables of docs/scenario.md, from the declarations of the fields.
+scenario-docs: setup
+	$(BIN)/python tests/scenario_page.py docs/scenario.md
 
 # The page of all claims with their verdicts.
 studies: setup

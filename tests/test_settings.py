@@ -11,7 +11,8 @@ from typing import Any, Literal, NotRequired, Required, Union, is_typeddict
 
 import pytest
 
-from anabranch import InputError, Network, settings
+import scenario_page
+from anabranch import InputError, Network, experiment, settings
 from anabranch.experiment import catalogue
 
 UNKNOWN = "zqx"
@@ -78,6 +79,52 @@ def test_every_kind_of_queue_has_its_type() -> None:
 @pytest.mark.parametrize("kind", QUEUES)
 def test_the_reader_and_queues_agree(kind: str) -> None:
     assert fields(QUEUES[kind]) == read(link={"queue": {"kind": kind, UNKNOWN: 1}})
+
+
+PLACES: dict[Any, str] = {
+    settings.Tcp: "flows.tcp",
+    settings.DelayedAck: "flows.tcp.delayed_ack",
+    settings.TcpRto: "flows.tcp.rto",
+    settings.KeepAlive: "flows.tcp.keep_alive",
+    settings.Undo: "flows.tcp.undo",
+    settings.Mptcp: "flows.mptcp",
+    settings.Sctp: "flows.sctp",
+    settings.Rto: "flows.sctp.rto",
+    settings.Link: "links",
+    settings.Reverse: "links.reverse",
+    **{typed: f"links.queue={kind}" for kind, typed in QUEUES.items()},
+}
+"""Where each type stands in the JSON Schema."""
+
+
+def words_of_schema(field: dict[str, Any]) -> set[str]:
+    """The words that a field of the schema may be; empty where any text may be."""
+    inner = field.get("anyOf", [field])
+    if any(each.get("type") == "string" or "$ref" in each for each in inner):
+        return set()
+    words = [word for each in inner for word in each.get("enum", [each.get("const")])]
+    return {word for word in words if isinstance(word, str)}
+
+
+def words_of_hint(hint: Any) -> set[str]:
+    """The words of a type; empty where any text may be."""
+    inner = typing.get_args(hint)
+    if typing.get_origin(hint) is Literal:
+        return {each for each in inner if isinstance(each, str)}
+    if typing.get_origin(hint) in (Required, NotRequired, Union, types.UnionType):
+        return set() if str in inner else set().union(*map(words_of_hint, inner))
+    return set()
+
+
+@pytest.mark.parametrize("typed", PLACES, ids=lambda typed: typed.__name__)
+def test_the_declaration_and_the_types_agree(typed: Any) -> None:
+    schema = experiment.schema()
+    (table,) = scenario_page.resolve(schema, PLACES[typed])
+    assert fields(typed) == set(table["properties"])
+    hints = typing.get_type_hints(typed, include_extras=True)
+    for name, field in table["properties"].items():
+        said = words_of_hint(hints[name])
+        assert not said or said == words_of_schema(field), name
 
 
 def fits(value: Any, hint: Any) -> bool:

@@ -41,6 +41,7 @@ __all__ = [
     "resolve",
     "run",
     "run_batch",
+    "schema",
     "set_call_limit",
     "warnings",
 ]
@@ -413,6 +414,9 @@ def catalogue(kind: str) -> list[tuple[str, str, str]]:
     """Name, summary and reference of each entry of `algorithms`, `recoveries`, `destinations`,
     `schedulers`, `queues`, `transmitters`, `regulators`, `impairments`, `attacks`, `topologies`
     or `observers`."""
+
+def schema() -> str:
+    """The JSON Schema of scenarios (draft 2020-12), as text."""
 
 def check(
     name: str,

@@ -45,6 +45,7 @@ COMMANDS = {
     "replay": Entry("replay", "Reads a packet capture as if it were a run."),
     "drill": Entry("drill", "Runs packetdrill scripts."),
     "list": Entry("list_things", "Lists algorithms, queues, topologies and so on."),
+    "schema": Entry("schema", "Writes the JSON Schema of scenarios, for editors."),
     "bench": Entry("bench", "Measures how fast this machine simulates."),
     "plot": Entry("plot", "Draws a figure for a paper of any result."),
     "play": Entry("play", "Opens a page that runs a scenario again with each turn of a knob."),

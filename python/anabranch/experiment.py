@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -238,6 +239,13 @@ def catalogue(kind: str) -> list[tuple[str, str, str]]:
     """Name, summary and reference of every `algorithms`, `queues`, ... there is."""
     with guarded():
         return core.catalogue(kind)
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of scenarios (draft 2020-12): what `anabranch schema` writes."""
+    with guarded():
+        found: dict[str, Any] = json.loads(core.schema())
+    return found
 
 
 def bench(workload: str) -> list[dict[str, Any]]:

@@ -64,9 +64,10 @@ impl Default for BbrOptions {
 
 impl crate::Options for BbrOptions {
     fn own<F: crate::OptionForm>(&mut self, form: &mut F) -> Result<(), F::Error> {
-        form.span("rtprop_filter", &mut self.rtprop_filter)?;
-        form.span("probe_rtt", &mut self.probe_rtt)?;
-        form.boolean("ack_aggregation", &mut self.ack_aggregation)
+        form.says("time between two ProbeRTT").span("rtprop_filter", &mut self.rtprop_filter)?;
+        form.says("length of a ProbeRTT").span("probe_rtt", &mut self.probe_rtt)?;
+        form.says("the window allows for ACKs that come in bursts")
+            .boolean("ack_aggregation", &mut self.ack_aggregation)
     }
 }
 

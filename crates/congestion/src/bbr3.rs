@@ -68,12 +68,17 @@ impl Default for Bbr3Options {
 
 impl Options for Bbr3Options {
     fn own<F: OptionForm>(&mut self, form: &mut F) -> Result<(), F::Error> {
-        form.probability("loss_thresh", &mut self.loss_thresh)?;
-        form.probability("beta", &mut self.beta)?;
-        form.probability("headroom", &mut self.headroom)?;
-        form.span("probe_rtt_interval", &mut self.probe_rtt_interval)?;
-        form.span("min_rtt_filter", &mut self.min_rtt_filter)?;
-        form.span("probe_rtt", &mut self.probe_rtt)
+        form.says("part of a round that a probe may lose")
+            .probability("loss_thresh", &mut self.loss_thresh)?;
+        form.says("part of the short-term bounds that a round with losses leaves at least")
+            .probability("beta", &mut self.beta)?;
+        form.says("part of the long-term bound left to others")
+            .probability("headroom", &mut self.headroom)?;
+        form.says("time between two ProbeRTT")
+            .span("probe_rtt_interval", &mut self.probe_rtt_interval)?;
+        form.says("how long a smallest round-trip time is believed")
+            .span("min_rtt_filter", &mut self.min_rtt_filter)?;
+        form.says("length of a ProbeRTT").span("probe_rtt", &mut self.probe_rtt)
     }
 }
 

@@ -31,10 +31,14 @@ impl Default for BicOptions {
 }
 
 crate::options::ack_driven!(BicOptions, |o, form| {
-    form.number("s_max", 0.0..=1e6, &mut o.s_max)?;
-    form.number("s_min", 0.0..=1e6, &mut o.s_min)?;
-    form.probability("beta", &mut o.beta)?;
-    form.integer("low_window", 1..=1_000_000, &mut o.low_window)?;
+    form.says("most segments a round trip").number("s_max", 0.0..=1e6, &mut o.s_max)?;
+    form.says("fewest segments a round trip").number("s_min", 0.0..=1e6, &mut o.s_min)?;
+    form.says("part that a loss takes").probability("beta", &mut o.beta)?;
+    form.says("segments up to which it is Reno").integer(
+        "low_window",
+        1..=1_000_000,
+        &mut o.low_window,
+    )?;
     form.require(o.s_min > 0.0 && o.s_min <= o.s_max, "s_min", "more than 0, at most `s_max`")?;
 });
 

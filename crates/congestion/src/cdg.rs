@@ -49,10 +49,15 @@ impl Default for CdgOptions {
 }
 
 crate::options::ack_driven!(CdgOptions, |o, form| {
-    form.span("g", &mut o.g)?;
-    form.probability("beta", &mut o.beta)?;
-    form.integer("ineffectual", 0..=1000, &mut o.ineffectual)?;
-    form.boolean("loss_tolerance", &mut o.loss_tolerance)?;
+    form.says("scale of the delay gradient").span("g", &mut o.g)?;
+    form.says("part that a reduction by delay leaves").probability("beta", &mut o.beta)?;
+    form.says("reductions in a row that count as ineffectual; 0: never").integer(
+        "ineffectual",
+        0..=1000,
+        &mut o.ineffectual,
+    )?;
+    form.says("losses count only where the queue is full")
+        .boolean("loss_tolerance", &mut o.loss_tolerance)?;
     form.require(o.g > Span::ZERO, "g", "more than 0 s")?;
 });
 

@@ -37,8 +37,12 @@ impl Default for CopaOptions {
 }
 
 crate::options::ack_driven!(CopaOptions, |o, form| {
-    form.number("delta", 0.001..=1000.0, &mut o.delta)?;
-    form.boolean("competitive", &mut o.competitive)?;
+    form.says("`1 / delta` segments wait on average").number(
+        "delta",
+        0.001..=1000.0,
+        &mut o.delta,
+    )?;
+    form.says("compete where others fill the buffer").boolean("competitive", &mut o.competitive)?;
 });
 
 /// The smallest (or, of negated values, the largest) of what was seen in a time that slides.

@@ -106,18 +106,48 @@ pub enum Lookahead {
 }
 
 crate::options::ack_driven!(CubicOptions, |o, form| {
-    form.boolean("fast_convergence", &mut o.fast_convergence)?;
-    form.boolean("reno_friendly", &mut o.reno_friendly)?;
+    form.says("a loss below the last maximum makes the next one smaller (RFC 9438 §4.7)")
+        .boolean("fast_convergence", &mut o.fast_convergence)?;
+    form.says("the window is at least the Reno-friendly one (RFC 9438 §4.3)")
+        .boolean("reno_friendly", &mut o.reno_friendly)?;
     let increases = [("whole", RenoIncrease::Whole), ("kept", RenoIncrease::Kept)];
-    form.choice("reno_increase", &increases, &mut o.reno_increase)?;
+    form.says(
+        "of the Reno-friendly window once it is what it was before the reduction: a segment in \
+         a round trip (RFC 9438 §4.3), or `\"kept\"`: 0.53 as before (RFC 8312, Linux)",
+    )
+    .choice("reno_increase", &increases, &mut o.reno_increase)?;
     let steps = [("at-once", RenoStep::AtOnce), ("in-a-round", RenoStep::InARound)];
-    form.choice("reno_step", &steps, &mut o.reno_step)?;
-    form.integer("least_first_growth", 0..=100, &mut o.least_first_growth)?;
+    form.says(
+        "the window is set to the Reno-friendly one where that is larger (RFC 9438 §4.3), or \
+         `\"in-a-round\"`: goes there within a round trip (Linux)",
+    )
+    .choice("reno_step", &steps, &mut o.reno_step)?;
+    form.says(
+        "least growth in a round trip before the first loss and after a timeout, in percent of \
+         the window; Linux has 5",
+    )
+    .integer("least_first_growth", 0..=100, &mut o.least_first_growth)?;
     let aheads = [("srtt", Lookahead::Smoothed), ("min-rtt", Lookahead::Smallest)];
-    form.choice("lookahead", &aheads, &mut o.lookahead)?;
-    form.boolean("whole_segments", &mut o.whole_segments)?;
-    form.span("update_interval", &mut o.update_interval)?;
-    form.boolean("count_limited_time", &mut o.count_limited_time)?;
+    form.says(
+        "the round trip by which the curve is ahead of now: the smoothed one (RFC 9438 §4.2), \
+         or `\"min-rtt\"`, the smallest (Linux)",
+    )
+    .choice("lookahead", &aheads, &mut o.lookahead)?;
+    form.says(
+        "windows, reductions and what is counted towards growth are whole segments, rounded \
+         down (Linux)",
+    )
+    .boolean("whole_segments", &mut o.whole_segments)?;
+    form.says(
+        "the way to the target is kept for so long while the window has as many whole \
+         segments; Linux has 1/32 s",
+    )
+    .span("update_interval", &mut o.update_interval)?;
+    form.says(
+        "time in which ACKs come and the window is not the limit counts in `t`, against RFC \
+         9438 §5.8; Linux counts it",
+    )
+    .boolean("count_limited_time", &mut o.count_limited_time)?;
 });
 
 /// A CUBIC window.

@@ -36,8 +36,9 @@ impl crate::Options for DctcpOptions {
     }
 
     fn own<F: crate::OptionForm>(&mut self, form: &mut F) -> Result<(), F::Error> {
-        form.probability("g", &mut self.g)?;
-        form.probability("initial_alpha", &mut self.initial_alpha)
+        form.says("weight of a window's marks in `alpha`").probability("g", &mut self.g)?;
+        form.says("first value of `alpha`, from 0 to 1")
+            .probability("initial_alpha", &mut self.initial_alpha)
     }
 }
 

@@ -46,11 +46,20 @@ impl Default for HighSpeedOptions {
 }
 
 crate::options::ack_driven!(HighSpeedOptions, |o, form| {
-    form.integer("low_window", 1..=1_000_000, &mut o.low_window)?;
-    form.probability("low_p", &mut o.low_p)?;
-    form.integer("high_window", 2..=100_000_000, &mut o.high_window)?;
-    form.probability("high_p", &mut o.high_p)?;
-    form.probability("high_decrease", &mut o.high_decrease)?;
+    form.says("segments up to which it is Reno (RFC 3649 §5)").integer(
+        "low_window",
+        1..=1_000_000,
+        &mut o.low_window,
+    )?;
+    form.says("loss rate at `low_window`").probability("low_p", &mut o.low_p)?;
+    form.says("segments at the other end of the response function").integer(
+        "high_window",
+        2..=100_000_000,
+        &mut o.high_window,
+    )?;
+    form.says("loss rate at `high_window`").probability("high_p", &mut o.high_p)?;
+    form.says("part of `high_window` that a loss takes, at most 0.5")
+        .probability("high_decrease", &mut o.high_decrease)?;
     form.require(o.high_window > o.low_window, "high_window", "more than `low_window`")?;
     let falls = o.high_p > 0.0 && o.high_p < o.low_p;
     form.require(falls, "high_p", "more than 0 and less than `low_p`")?;

@@ -36,9 +36,10 @@ impl Default for HtcpOptions {
 }
 
 crate::options::ack_driven!(HtcpOptions, |o, form| {
-    form.span("delta_l", &mut o.delta_l)?;
-    form.boolean("adaptive_backoff", &mut o.adaptive_backoff)?;
-    form.boolean("rtt_scaling", &mut o.rtt_scaling)?;
+    form.says("time after a loss in which it is Reno").span("delta_l", &mut o.delta_l)?;
+    form.says("reductions by the queue").boolean("adaptive_backoff", &mut o.adaptive_backoff)?;
+    form.says("steps scaled by the round-trip time over 100 ms")
+        .boolean("rtt_scaling", &mut o.rtt_scaling)?;
 });
 
 /// An H-TCP window.

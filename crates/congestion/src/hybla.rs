@@ -29,7 +29,7 @@ impl Default for HyblaOptions {
 }
 
 crate::options::ack_driven!(HyblaOptions, |o, form| {
-    form.span("rtt0", &mut o.rtt0)?;
+    form.says("round-trip time of the connection that is equalled").span("rtt0", &mut o.rtt0)?;
     form.require(o.rtt0 > Span::ZERO, "rtt0", "more than 0 s")?;
 });
 

@@ -45,12 +45,28 @@ impl Default for IllinoisOptions {
 }
 
 crate::options::ack_driven!(IllinoisOptions, |o, form| {
-    form.number("alpha_max", 0.0..=1e6, &mut o.alpha_max)?;
-    form.number("alpha_min", 0.0..=1e6, &mut o.alpha_min)?;
-    form.probability("beta_max", &mut o.beta_max)?;
-    form.probability("beta_min", &mut o.beta_min)?;
-    form.integer("w_thresh", 1..=1_000_000, &mut o.w_thresh)?;
-    form.integer("theta", 1..=1000, &mut o.theta)?;
+    form.says("largest step, in segments a round trip").number(
+        "alpha_max",
+        0.0..=1e6,
+        &mut o.alpha_max,
+    )?;
+    form.says("smallest step, in segments a round trip").number(
+        "alpha_min",
+        0.0..=1e6,
+        &mut o.alpha_min,
+    )?;
+    form.says("largest part that a loss takes").probability("beta_max", &mut o.beta_max)?;
+    form.says("smallest part that a loss takes").probability("beta_min", &mut o.beta_min)?;
+    form.says("segments up to which it is Reno").integer(
+        "w_thresh",
+        1..=1_000_000,
+        &mut o.w_thresh,
+    )?;
+    form.says("rounds of small delay after which the step is its largest").integer(
+        "theta",
+        1..=1000,
+        &mut o.theta,
+    )?;
     let falls = o.alpha_min > 0.0 && o.alpha_min < o.alpha_max;
     form.require(falls, "alpha_min", "more than 0, less than `alpha_max`")?;
     form.require(o.beta_min < o.beta_max, "beta_min", "less than `beta_max`")?;

@@ -40,9 +40,13 @@ impl Default for LedbatOptions {
 }
 
 crate::options::ack_driven!(LedbatOptions, |o, form| {
-    form.span("target", &mut o.target)?;
-    form.probability("gain", &mut o.gain)?;
-    form.integer("allowed_increase", 1..=1000, &mut o.allowed_increase)?;
+    form.says("queueing delay to keep").span("target", &mut o.target)?;
+    form.says("steps as part of Reno's").probability("gain", &mut o.gain)?;
+    form.says("segments beyond the flight").integer(
+        "allowed_increase",
+        1..=1000,
+        &mut o.allowed_increase,
+    )?;
     form.require(o.target > Span::ZERO, "target", "more than 0 s")?;
 });
 

@@ -43,9 +43,13 @@ impl Default for LedbatPlusPlusOptions {
 }
 
 crate::options::ack_driven!(LedbatPlusPlusOptions, |o, form| {
-    form.span("target", &mut o.target)?;
-    form.number("constant", 0.0..=1000.0, &mut o.constant)?;
-    form.boolean("slowdowns", &mut o.slowdowns)?;
+    form.says("queueing delay to keep").span("target", &mut o.target)?;
+    form.says("part given up for each target beyond it").number(
+        "constant",
+        0.0..=1000.0,
+        &mut o.constant,
+    )?;
+    form.says("periodic slowdowns").boolean("slowdowns", &mut o.slowdowns)?;
     form.require(o.target > Span::ZERO, "target", "more than 0 s")?;
 });
 

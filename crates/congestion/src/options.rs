@@ -31,6 +31,11 @@ pub trait OptionForm {
     /// Says which option has a wrong value, and what is allowed.
     type Error;
 
+    /// What the next option means, for forms that tell it: a sentence in Markdown.
+    fn says(&mut self, _sentence: &'static str) -> &mut Self {
+        self
+    }
+
     /// Yes or no.
     ///
     /// # Errors

@@ -62,15 +62,21 @@ impl Options for PragueOptions {
     }
 
     fn own<F: OptionForm>(&mut self, form: &mut F) -> Result<(), F::Error> {
-        form.probability("g", &mut self.g)?;
-        form.probability("initial_alpha", &mut self.initial_alpha)?;
+        form.says("as in `dctcp`, over virtual round trips").probability("g", &mut self.g)?;
+        form.says("first value of `alpha`, as in `dctcp`")
+            .probability("initial_alpha", &mut self.initial_alpha)?;
         let rtts = [
             ("at-least", VirtualRtt::AtLeast),
             ("plus", VirtualRtt::Plus),
             ("real", VirtualRtt::Real),
         ];
-        form.choice("virtual_rtt", &rtts, &mut self.virtual_rtt)?;
-        form.span("reference", &mut self.reference)
+        form.says(
+            "virtual round-trip time: the larger of the real one and `reference`, `\"plus\"`: \
+             their sum, `\"real\"`: as DCTCP",
+        )
+        .choice("virtual_rtt", &rtts, &mut self.virtual_rtt)?;
+        form.says("the round-trip time that `virtual_rtt` goes by")
+            .span("reference", &mut self.reference)
     }
 }
 

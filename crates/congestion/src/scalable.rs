@@ -29,9 +29,13 @@ impl Default for ScalableOptions {
 }
 
 crate::options::ack_driven!(ScalableOptions, |o, form| {
-    form.number("a", 0.0..=1.0, &mut o.a)?;
-    form.probability("b", &mut o.b)?;
-    form.integer("legacy_window", 1..=1_000_000, &mut o.legacy_window)?;
+    form.says("segments more for each acknowledged").number("a", 0.0..=1.0, &mut o.a)?;
+    form.says("part that a loss takes").probability("b", &mut o.b)?;
+    form.says("segments up to which it is Reno").integer(
+        "legacy_window",
+        1..=1_000_000,
+        &mut o.legacy_window,
+    )?;
 });
 
 /// A window of Scalable TCP.

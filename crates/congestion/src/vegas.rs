@@ -44,10 +44,23 @@ impl Default for VegasOptions {
 }
 
 crate::options::ack_driven!(VegasOptions, |o, form| {
-    form.integer("alpha", 0..=1_000_000, &mut o.alpha)?;
-    form.integer("beta", 0..=1_000_000, &mut o.beta)?;
-    form.integer("gamma", 0..=1_000_000, &mut o.gamma)?;
-    form.probability("loss_beta", &mut o.loss_beta)?;
+    form.says("segments in queues, below which the window grows").integer(
+        "alpha",
+        0..=1_000_000,
+        &mut o.alpha,
+    )?;
+    form.says("segments in queues, above which it shrinks").integer(
+        "beta",
+        0..=1_000_000,
+        &mut o.beta,
+    )?;
+    form.says("segments in queues at which slow start ends").integer(
+        "gamma",
+        0..=1_000_000,
+        &mut o.gamma,
+    )?;
+    form.says("part of the window that a loss leaves")
+        .probability("loss_beta", &mut o.loss_beta)?;
     form.require(o.beta >= o.alpha, "beta", "at least `alpha`")?;
 });
 

@@ -27,7 +27,11 @@ impl Default for VenoOptions {
 }
 
 crate::options::ack_driven!(VenoOptions, |o, form| {
-    form.number("beta", 0.0..=1e6, &mut o.beta)?;
+    form.says("segments in the queue from which a loss is one of congestion").number(
+        "beta",
+        0.0..=1e6,
+        &mut o.beta,
+    )?;
 });
 
 /// A Veno window.

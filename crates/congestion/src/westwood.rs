@@ -32,7 +32,8 @@ impl Default for WestwoodOptions {
 }
 
 crate::options::ack_driven!(WestwoodOptions, |o, form| {
-    form.probability("filter", &mut o.filter)?;
+    form.says("what the bandwidth filter keeps at each sample, from 0 to 1")
+        .probability("filter", &mut o.filter)?;
 });
 
 /// A Westwood+ window.

@@ -36,9 +36,21 @@ impl Default for YeahOptions {
 }
 
 crate::options::ack_driven!(YeahOptions, |o, form| {
-    form.integer("q_max", 1..=1_000_000, &mut o.q_max)?;
-    form.number("phi", 1.0..=1e6, &mut o.phi)?;
-    form.integer("rho", 1..=1_000_000, &mut o.rho)?;
+    form.says("segments in the queue that end fast mode").integer(
+        "q_max",
+        1..=1_000_000,
+        &mut o.q_max,
+    )?;
+    form.says("queueing delay that ends fast mode, as the round trip over this number").number(
+        "phi",
+        1.0..=1e6,
+        &mut o.phi,
+    )?;
+    form.says("rounds of slow mode after which it competes").integer(
+        "rho",
+        1..=1_000_000,
+        &mut o.rho,
+    )?;
 });
 
 /// Segments that a segment acknowledged adds in fast mode, as Scalable TCP (Kelly 2003).

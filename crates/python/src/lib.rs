@@ -56,6 +56,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(run, module)?)?;
     module.add_function(wrap_pyfunction!(run_batch, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue, module)?)?;
+    module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(bench::bench, module)?)?;
     module.add_function(wrap_pyfunction!(check::check, module)?)?;
     module.add_function(wrap_pyfunction!(check::invariants, module)?)?;
@@ -193,6 +194,12 @@ fn catalogue(kind: &str) -> PyResult<Vec<(&'static str, String, &'static str)>> 
         InputError::new_err(format!("catalogue `{kind}`: allowed: {kinds}"))
     })?;
     Ok(entries.into_iter().map(|e| (e.name, e.summary, e.reference)).collect())
+}
+
+/// The JSON Schema of scenarios, as text.
+#[pyfunction]
+fn schema() -> String {
+    format!("{:#}", scenario::json_schema())
 }
 
 fn input_error(error: scenario::InputError) -> PyErr {

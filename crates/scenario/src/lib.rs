@@ -21,6 +21,7 @@ mod flow_events;
 mod graph;
 mod hostile;
 mod hostile_rules;
+mod json_schema;
 mod library;
 #[cfg(target_os = "linux")]
 pub mod live;
@@ -39,6 +40,7 @@ mod result;
 mod run;
 mod run_error;
 pub mod schema;
+mod shape;
 mod slices;
 mod text;
 mod topology;
@@ -54,6 +56,7 @@ pub use capture::{CaptureEnd, CaptureOptions};
 pub use catalogue::{Entry, KINDS, catalogue};
 pub use error::InputError;
 pub use flow_events::EventRow;
+pub use json_schema::json_schema;
 pub use library::Library;
 pub use outcome::{End, Outcome};
 pub use result::{

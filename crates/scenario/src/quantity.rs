@@ -12,6 +12,10 @@ use anabranch_units::{Bytes, Rate, Span};
 pub trait Quantity: Sized {
     /// What is allowed, for messages.
     const ALLOWED: &'static str;
+    /// A regular expression of what is allowed, for the JSON Schema; bounds are beyond it.
+    const PATTERN: &'static str;
+    /// One that is allowed.
+    const EXAMPLE: &'static str;
     /// Reads `text`; `None` when it is not such a quantity.
     fn parse(text: &str) -> Option<Self>;
     /// Writes the quantity such that [`parse`](Self::parse) reads the same.
@@ -21,6 +25,9 @@ pub trait Quantity: Sized {
 impl Quantity for Span {
     const ALLOWED: &'static str = "a time such as \"35 ms\", at least 0 and at most 10 days, \
         in ps, ns, us, ms, s, min or h";
+    const PATTERN: &'static str =
+        r"^\s*\+?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?\s+(ps|ns|us|µs|μs|ms|s|min|h)\s*$";
+    const EXAMPLE: &'static str = "35 ms";
 
     fn parse(text: &str) -> Option<Span> {
         let (number, unit) = split(text)?;
@@ -48,6 +55,8 @@ impl Quantity for Span {
 impl Quantity for Rate {
     const ALLOWED: &'static str = "a rate such as \"10 Mbit/s\", at least 1 bit/s, \
         in bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s, B/s, kB/s, MB/s or GB/s";
+    const PATTERN: &'static str = r"^\s*\+?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?\s+(bit/s|kbit/s|Mbit/s|Gbit/s|Tbit/s|B/s|kB/s|MB/s|GB/s)\s*$";
+    const EXAMPLE: &'static str = "10 Mbit/s";
 
     fn parse(text: &str) -> Option<Rate> {
         let (number, unit) = split(text)?;
@@ -76,6 +85,9 @@ impl Quantity for Rate {
 impl Quantity for Bytes {
     const ALLOWED: &'static str = "a whole number of octets such as \"1500 B\" or \"64 KiB\", \
         in B, kB, MB, GB, TB, KiB, MiB, GiB or TiB";
+    const PATTERN: &'static str =
+        r"^\s*\+?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?\s+(B|kB|MB|GB|TB|KiB|MiB|GiB|TiB)\s*$";
+    const EXAMPLE: &'static str = "64 KiB";
 
     fn parse(text: &str) -> Option<Bytes> {
         let (number, unit) = split(text)?;
@@ -115,6 +127,9 @@ pub struct Packets(pub u32);
 
 impl Quantity for Packets {
     const ALLOWED: &'static str = "a whole number of packets such as \"100 packets\"";
+    const PATTERN: &'static str =
+        r"^\s*\+?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?\s+(packets|packet)\s*$";
+    const EXAMPLE: &'static str = "100 packets";
 
     fn parse(text: &str) -> Option<Packets> {
         let (number, unit) = split(text)?;
@@ -141,6 +156,8 @@ pub enum Amount {
 impl Quantity for Amount {
     const ALLOWED: &'static str =
         "a whole number of packets such as \"100 packets\" or of octets such as \"64 KiB\"";
+    const PATTERN: &'static str = r"^\s*\+?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?\s+(packets|packet|B|kB|MB|GB|TB|KiB|MiB|GiB|TiB)\s*$";
+    const EXAMPLE: &'static str = "100 packets";
 
     fn parse(text: &str) -> Option<Amount> {
         Packets::parse(text)

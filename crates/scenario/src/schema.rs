@@ -1,9 +1,9 @@
 //! The description of an experiment and its form in TOML.
 //!
-//! Each part has a `read` from a TOML table and a `write` back that spells
-//! out every default, so that the resolved scenario says all that a run
-//! depends on and reads back as the same [`Scenario`]. docs/scenario.md
-//! documents the fields.
+//! Each table is declared once: a list of its fields with name, kind and range, default and a
+//! sentence (see `form.rs`). The list is read from TOML, written back with every default spelt out, so
+//! that the resolved scenario says all that a run depends on and reads back as the same [`Scenario`],
+//! and described: for the JSON Schema ([`crate::json_schema()`]) and the tables of docs/scenario.md.
 
 mod abr;
 mod address_changes;
@@ -59,11 +59,13 @@ pub use sctp::SctpSpec;
 pub use traffic::Workload;
 pub use video::Video;
 
-use crate::InputError;
+pub(crate) use form::Form;
+
 use crate::fields::Fields;
-use crate::quantity::Quantity;
+use crate::{InputError, shape, topology};
 use anabranch_sim::IcmpLimits;
 use anabranch_units::Span;
+use form::{Text, Texts, by, quantity, tables};
 use std::net::Ipv4Addr;
 use toml::{Table, Value};
 
@@ -133,77 +135,105 @@ impl Scenario {
         let fitted = ip::fitted(table, &hosts);
         let f = Fields::new("", fitted.as_ref().unwrap_or(table));
         f.know(&["ip", "hosts"]);
-        let scenario = Scenario {
-            name: f.text("name")?.unwrap_or("").to_owned(),
-            duration: f.quantity("duration")?,
-            time_limit: f.quantity("time_limit")?.unwrap_or(TIME_LIMIT),
-            seed: f.integer::<i64>("seed", 0..=i64::MAX)?.unwrap_or(1) as u64,
-            ip,
-            first_ipv4: ip::read_first(&f)?,
-            hosts,
-            routers: f.texts("routers")?.unwrap_or_default(),
-            routing: f.choice("routing", &ROUTINGS)?.unwrap_or_default(),
-            icmp: icmp::read(&f)?,
-            channels: f
-                .tables("channels")?
-                .iter()
-                .map(ChannelSpec::read)
-                .collect::<Result<_, _>>()?,
-            links: f.tables("links")?.iter().map(LinkSpec::read).collect::<Result<_, _>>()?,
-            flows: f.tables("flows")?.iter().map(FlowSpec::read).collect::<Result<_, _>>()?,
-            listeners: f
-                .tables("listen")?
-                .iter()
-                .map(ListenSpec::read)
-                .collect::<Result<_, _>>()?,
-            attacks: f.tables("attacks")?.iter().map(AttackSpec::read).collect::<Result<_, _>>()?,
-            observe: f.tables("observe")?.iter().map(Observe::read).collect::<Result<_, _>>()?,
-        };
-        f.finish()?;
+        let mut scenario = Scenario { ip, hosts, ..Scenario::empty() };
+        Form::read_all(&f, |form| scenario.fields(form))?;
         ip::check_first(&f, &scenario)?;
         Ok(scenario)
     }
 
     pub(crate) fn write(&self) -> Table {
-        let mut table = Table::new();
-        let names = |list: &[String]| list.iter().map(|n| Value::from(n.as_str())).collect();
-        let list =
-            |tables: Vec<Table>| Value::Array(tables.into_iter().map(Value::Table).collect());
-        table.insert("name".into(), self.name.as_str().into());
-        if let Some(duration) = self.duration {
-            table.insert("duration".into(), duration.write().into());
-        }
-        table.insert("time_limit".into(), self.time_limit.write().into());
-        table.insert("seed".into(), Value::Integer(self.seed as i64));
-        table.insert("ip".into(), self.ip.write());
-        if self.first_ipv4 != ip::FIRST {
-            table.insert("first_ipv4".into(), self.first_ipv4.to_string().into());
-        }
-        let hosts = self.hosts.iter().map(|host| host.write(self.ip)).collect();
-        table.insert("hosts".into(), Value::Array(hosts));
-        table.insert("routers".into(), Value::Array(names(&self.routers)));
-        let routing = ROUTINGS.iter().find(|(_, routing)| *routing == self.routing);
-        table.insert("routing".into(), routing.map_or("", |(name, _)| name).into());
-        table.insert("icmp".into(), icmp::write(self.icmp));
-        if !self.channels.is_empty() {
-            let channels = self.channels.iter().map(ChannelSpec::write).collect();
-            table.insert("channels".into(), list(channels));
-        }
-        table.insert("links".into(), list(self.links.iter().map(LinkSpec::write).collect()));
-        table.insert("flows".into(), list(self.flows.iter().map(FlowSpec::write).collect()));
-        if !self.listeners.is_empty() {
-            let listeners = self.listeners.iter().map(ListenSpec::write).collect();
-            table.insert("listen".into(), list(listeners));
-        }
-        if !self.attacks.is_empty() {
-            let attacks = self.attacks.iter().map(AttackSpec::write).collect();
-            table.insert("attacks".into(), list(attacks));
-        }
-        if !self.observe.is_empty() {
-            table.insert("observe".into(), list(self.observe.iter().map(Observe::write).collect()));
-        }
-        table
+        Form::written(|form| self.clone().fields(form))
     }
+
+    /// What stands in the place of one before it is read.
+    fn empty() -> Scenario {
+        Scenario {
+            name: String::new(),
+            duration: None,
+            time_limit: TIME_LIMIT,
+            seed: 1,
+            ip: Ip::default(),
+            first_ipv4: ip::FIRST,
+            hosts: Vec::new(),
+            routers: Vec::new(),
+            routing: Routing::default(),
+            icmp: None,
+            channels: Vec::new(),
+            links: Vec::new(),
+            flows: Vec::new(),
+            listeners: Vec::new(),
+            attacks: Vec::new(),
+            observe: Vec::new(),
+        }
+    }
+
+    fn fields(&mut self, form: &mut Form<'_>) -> Result<(), InputError> {
+        form.says("title").or_else("empty").set("name", Text, &mut self.name)?;
+        form.says(
+            "time at which the run ends; required when a flow has neither `size` nor `duration`",
+        );
+        form.or_else("until all flows with a size have ended");
+        form.optional("duration", quantity(), &mut self.duration)?;
+        form.says("time at which a run without `duration` ends at the latest; `run.json` then says `\"ended\": \"time-limit\"`");
+        form.quantity("time_limit", &mut self.time_limit)?;
+        form.says("from 0 to 2^63 - 1; `--seed` replaces it");
+        form.integer("seed", 0..=i64::MAX as u64, &mut self.seed)?;
+        self.interfaces(form)?;
+        form.says("names").or_else("none").set("routers", Texts, &mut self.routers)?;
+        form.says("routers and hosts answer packets that they drop with ICMP errors: too big for the next link, TTL used up, no route, no such port. `\"linux\"`, or a table: with limits of their rate, see below");
+        form.set("icmp", icmp::kind(), &mut self.icmp)?;
+        self.parts(form)?;
+        form.says("hosts, routers and links by name, see [topologies](#topology)");
+        form.elsewhere("topology", topology::shape());
+        form.says("among paths of fewest hops the link that stands first; `\"ecmp\"`: by a hash of addresses, protocol and ports");
+        form.choice("routing", &ROUTINGS, &mut self.routing)
+    }
+
+    /// The hosts, and of which protocols they are; they are read before the others.
+    fn interfaces(&mut self, form: &mut Form<'_>) -> Result<(), InputError> {
+        if form.reads().is_none() {
+            form.says("Internet protocol of all interfaces that do not say theirs: 4, or 6, whose headers have 20 octets more, see [both families](#both-families). Addresses are 10.0.0.1, ... or fd00:616e:6162::1, ... in the order of the interfaces");
+            form.set("ip", ip::kind(), &mut self.ip)?;
+            let ip = self.ip;
+            let write = |hosts: &Vec<HostSpec>| {
+                Value::Array(hosts.iter().map(|host| host.write(ip)).collect())
+            };
+            let read = |f: &Fields<'_>, _: &'static str| HostSpec::read_all(f, ip).map(Some);
+            form.says("flows start and end at hosts, and hosts do not forward; names, or tables: see [hosts](#hosts)");
+            form.or_else("required, unless a `topology` has them");
+            form.set("hosts", by(HostSpec::shape(), read, write), &mut self.hosts)?;
+        }
+        form.says("the first address of IPv4, where those from 10.0.0.1 on, which are private, are not what is wanted: see [both families](#both-families)");
+        form.rare("first_ipv4", ip::first(), &mut self.first_ipv4, &ip::FIRST)
+    }
+
+    /// The lists of tables.
+    fn parts(&mut self, form: &mut Form<'_>) -> Result<(), InputError> {
+        form.says("capacities that links share by explicit rates, see [channels](#channels)");
+        if !matches!(form, Form::Write(_)) || !self.channels.is_empty() {
+            form.list("channels", &mut self.channels, ChannelSpec::unset, ChannelSpec::fields)?;
+        }
+        form.says("see [`[[links]]`](#links)").or_else("none");
+        let links = tables(link::shape(true), LinkSpec::read, LinkSpec::write);
+        form.set("links", links, &mut self.links)?;
+        form.says("see [`[[flows]]`](#flows)").or_else("none");
+        let flows = tables(FlowSpec::shape(), FlowSpec::read, FlowSpec::write);
+        form.set("flows", flows, &mut self.flows)?;
+        form.says("ports for strangers: see [`[[listen]]`](#listen)").or_else("none");
+        let listen = tables(ListenSpec::shape(), ListenSpec::read, ListenSpec::write);
+        form.rare("listen", listen, &mut self.listeners, &Vec::new())?;
+        form.says("what attacks: see [`[[attacks]]`](#attacks)").or_else("none");
+        let attacks = tables(AttackSpec::shape(), AttackSpec::read, AttackSpec::write);
+        form.rare("attacks", attacks, &mut self.attacks, &Vec::new())?;
+        form.says("see [`[[observe]]`](#observe)").or_else("none");
+        let observe = tables(Observe::shape(), Observe::read, Observe::write);
+        form.rare("observe", observe, &mut self.observe, &Vec::new())
+    }
+}
+
+/// What a scenario may hold.
+pub(crate) fn described() -> shape::Table {
+    Form::described(|form| Scenario::empty().fields(form))
 }
 
 #[cfg(test)]

@@ -5,6 +5,8 @@
 
 use crate::InputError;
 use crate::fields::Fields;
+use crate::schema::{HostSpec, link};
+use crate::shape::{self, Default, Field, KindDefault, Kinds, Shape};
 use std::collections::BTreeSet;
 use toml::{Table, Value};
 
@@ -26,7 +28,7 @@ const MOST: u32 = 20_000;
 const MOST_PORTS: u32 = 32;
 
 /// Hosts, routers and links that grow.
-#[derive(Default)]
+#[derive(std::default::Default)]
 struct Net {
     /// The fields of each host but its name.
     host: Table,
@@ -105,6 +107,32 @@ pub(crate) fn expand(scenario: &mut Table) -> Result<(), InputError> {
         }
     }
     Ok(())
+}
+
+/// What `[topology]` may hold.
+pub(crate) fn shape() -> Shape {
+    let field = |name, says, shape| Field { name, says, default: Default::Required, shape };
+    let links = |name, says| field(name, says, link::shape(false));
+    let number = |name, says, most: u32| field(name, says, Shape::Integer(1, most.into()));
+    let access = || links("access", "the fields of the hosts' links but `ends` and `name`");
+    let bottleneck = || links("bottleneck", "the fields of each bottleneck but `ends` and `name`");
+    let fields = |kind: &str| match kind {
+        "dumbbell" => vec![number("pairs", "pairs of hosts", MOST), access(), bottleneck()],
+        "parking-lot" => vec![number("hops", "bottlenecks in a row", MOST), access(), bottleneck()],
+        "star" => vec![number("hosts", "hosts around the router", MOST), access()],
+        _ => vec![
+            number("k", "ports of each switch, an even number", MOST_PORTS),
+            links("link", "the fields of all links but `ends` and `name`"),
+        ],
+    };
+    let all = TOPOLOGIES.map(|(name, summary, _)| (name, summary, fields(name)));
+    let mut host = HostSpec::table();
+    host.fields.retain(|field| field.name != "name");
+    let says = "the fields of each host but `name`";
+    let default = Default::Words("none");
+    let host = Field { name: "host", says, default, shape: Shape::Table(host) };
+    let kinds = Kinds { key: "kind", default: KindDefault::None, all: all.into() };
+    Shape::Table(shape::Table { fields: vec![host], kinds: Some(kinds) })
 }
 
 /// The fields of links: those of a link but `ends` and `name`. What they hold

@@ -89,12 +89,24 @@ pub enum AfterTimeout {
 }
 
 crate::options::ack_driven!(MCubicOptions, |o, form| {
-    form.boolean("fast_convergence", &mut o.fast_convergence)?;
-    form.integer("floor_tenths", 0..=1000, &mut o.floor_tenths)?;
+    form.says("as in `cubic`").boolean("fast_convergence", &mut o.fast_convergence)?;
+    form.says("least `K` in tenths of a smoothed RTT of its path").integer(
+        "floor_tenths",
+        0..=1000,
+        &mut o.floor_tenths,
+    )?;
     let betas = [("given-up", KBeta::GivenUp), ("left", KBeta::Left)];
-    form.choice("k_beta", &betas, &mut o.k_beta)?;
+    form.says(
+        "the part of `Wmax` that `K` is reckoned from: what a loss takes, or with `\"left\"` \
+         what it leaves",
+    )
+    .choice("k_beta", &betas, &mut o.k_beta)?;
     let ks = [("kept", AfterTimeout::Kept), ("zero", AfterTimeout::Zero)];
-    form.choice("k_after_timeout", &ks, &mut o.after_timeout)?;
+    form.says(
+        "what other paths count as a path's `K` between a timeout and its next congestion \
+         avoidance: the last one, or with `\"zero\"` the floor",
+    )
+    .choice("k_after_timeout", &ks, &mut o.after_timeout)?;
 });
 
 /// An MCubic window.

@@ -56,8 +56,12 @@ impl Default for MCubicShareOptions {
 }
 
 crate::options::ack_driven!(MCubicShareOptions, |o, form| {
-    form.boolean("fast_convergence", &mut o.fast_convergence)?;
-    form.integer("least_share", 0..=100, &mut o.least_share)?;
+    form.says("as in `cubic`").boolean("fast_convergence", &mut o.fast_convergence)?;
+    form.says("least share that a path counts with, in percent").integer(
+        "least_share",
+        0..=100,
+        &mut o.least_share,
+    )?;
 });
 
 /// An MCubic window by shares.

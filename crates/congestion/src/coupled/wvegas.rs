@@ -70,10 +70,22 @@ pub enum Drain {
 }
 
 crate::options::ack_driven!(WVegasOptions, |o, form| {
-    form.integer("total_alpha", 2..=1_000_000, &mut o.total_alpha)?;
-    form.integer("gamma", 0..=1_000_000, &mut o.gamma)?;
+    form.says("segments in queues of all paths together").integer(
+        "total_alpha",
+        2..=1_000_000,
+        &mut o.total_alpha,
+    )?;
+    form.says("segments in queues at the end of slow start").integer(
+        "gamma",
+        0..=1_000_000,
+        &mut o.gamma,
+    )?;
     let drains = [("holding", Drain::Holding), ("always", Drain::Always), ("never", Drain::Never)];
-    form.choice("drain", &drains, &mut o.drain)?;
+    form.says(
+        "rounds that may drain the queue: those in which the path holds its share of \
+         `total_alpha`; `\"always\"`, all, is the draft's rule; `\"never\"`",
+    )
+    .choice("drain", &drains, &mut o.drain)?;
 });
 
 /// A wVegas window.

@@ -1,15 +1,19 @@
 //! ATM: lines between switches and end systems, which are channels of kind `abr`, and the parameters
 //! of the virtual channels that links are over them.
 
+use super::channel::capacity_back;
+use super::form::{Choice, Form, Integer, Kind, Number, Probability, by, quantity};
 use super::queue;
 use crate::InputError;
 use crate::fields::Fields;
 use crate::quantity::Quantity;
+use crate::shape::Shape;
 use anabranch_network::abr::{
     AllocationConfig, EfciConfig, Encapsulation, EricaConfig, LineConfig, MaxMinConfig, VcConfig,
 };
 use anabranch_units::{Rate, Span};
-use toml::{Table, Value};
+use std::mem::discriminant;
+use toml::Value;
 
 /// A line of ATM.
 #[derive(Clone, PartialEq, Debug)]
@@ -21,87 +25,88 @@ pub struct LineSpec {
 }
 
 impl LineSpec {
-    /// The fields of a channel besides its name and kind.
-    pub(super) fn read(f: &Fields<'_>) -> Result<LineSpec, InputError> {
-        let two = "two different ends such as [\"host\", \"switch\"]";
-        let ends: [String; 2] = f
-            .texts("ends")?
-            .and_then(|ends| ends.try_into().ok())
-            .filter(|[a, b]: &[String; 2]| a != b)
-            .ok_or_else(|| f.error("ends", two))?;
-        let capacity = f.quantity("capacity")?;
-        let capacity: Rate = capacity.ok_or_else(|| f.error("capacity", Rate::ALLOWED))?;
-        let reverse = f.quantity("reverse_capacity")?.unwrap_or(capacity);
-        let delay = f.quantity("delay")?;
+    /// What stands in the place of one before it is read.
+    pub(super) fn unset() -> LineSpec {
         let config = LineConfig {
-            rates: [capacity, reverse],
-            delay: delay.ok_or_else(|| f.error("delay", Span::ALLOWED))?,
-            limit: f.integer("cells", 0..=u32::MAX)?,
-            allocation: read_allocation(f)?,
+            rates: [Rate::gbit(1); 2],
+            delay: Span::ZERO,
+            limit: None,
+            allocation: AllocationConfig::Erica(EricaConfig::default()),
         };
-        f.finish()?;
-        config.validate().map_err(|error| queue::in_field(f, error))?;
-        Ok(LineSpec { ends, config })
+        LineSpec { ends: Default::default(), config }
     }
 
-    pub(super) fn write(&self, table: &mut Table) {
-        let mut put = |name: &str, value: Value| {
-            table.insert(name.to_owned(), value);
-        };
-        let LineConfig { rates, delay, limit, allocation } = &self.config;
-        let ends = self.ends.iter().map(|end| Value::from(end.as_str())).collect();
-        put("ends", Value::Array(ends));
-        put("capacity", rates[0].write().into());
-        put("reverse_capacity", rates[1].write().into());
-        put("delay", delay.write().into());
-        if let Some(limit) = limit {
-            put("cells", i64::from(*limit).into());
-        }
-        let (name, target, interval, threshold) = match allocation {
-            AllocationConfig::Erica(erica) => ("erica", Some(erica.target), erica.interval, None),
-            AllocationConfig::MaxMin(max_min) => {
-                ("max-min", Some(max_min.target), max_min.interval, None)
-            }
-            AllocationConfig::Efci(efci) => ("efci", None, None, Some(efci.threshold)),
-        };
-        put("allocation", name.into());
-        if let Some(target) = target {
-            put("target", target.into());
-        }
-        if let Some(interval) = interval {
-            put("interval", interval.write().into());
-        }
-        if let Some(threshold) = threshold {
-            put("threshold", i64::from(threshold).into());
-        }
+    /// The fields of a channel besides its name and kind.
+    pub(super) fn fields(form: &mut Form<'_>, line: &mut LineSpec) -> Result<(), InputError> {
+        let two = "two different ends such as [\"host\", \"switch\"]";
+        form.says("what it joins").required("ends", ends(two), two, &mut line.ends)?;
+        let LineConfig { rates, delay, limit, allocation } = &mut line.config;
+        form.says("rate from `ends[0]` to `ends[1]`, of cells with their headers");
+        form.required("capacity", quantity(), Rate::ALLOWED, &mut rates[0])?;
+        let mut back = capacity_back(form, rates[1]);
+        form.says("rate the other way").or_else("`capacity`");
+        form.optional("reverse_capacity", quantity(), &mut back)?;
+        rates[1] = back.unwrap_or(rates[0]);
+        form.says("propagation each way").required("delay", quantity(), Span::ALLOWED, delay)?;
+        form.says("cells that may wait in each of its two queues").or_else("no limit");
+        form.optional("cells", Integer(0..=u32::MAX), limit)?;
+        allocations(form, allocation)?;
+        let Some(f) = form.reads() else { return Ok(()) };
+        line.config.validate().map_err(|error| queue::in_field(f, error))
     }
 }
 
-#[derive(Clone, Copy)]
-enum Allocation {
-    Erica,
-    MaxMin,
-    Efci,
+/// Two different nodes.
+pub(super) fn ends(allowed: &'static str) -> impl Kind<Value = [String; 2]> {
+    let read = move |f: &Fields<'_>, name: &'static str| {
+        let Some(ends) = f.texts(name)? else { return Ok(None) };
+        let ends = ends.try_into().ok().filter(|[a, b]: &[String; 2]| a != b);
+        ends.map(Some).ok_or_else(|| f.error(name, allowed))
+    };
+    let write =
+        |ends: &[String; 2]| Value::Array(ends.iter().map(|end| end.as_str().into()).collect());
+    by(Shape::Tuple(vec![Shape::Text, Shape::Text]), read, write)
 }
 
-fn read_allocation(f: &Fields<'_>) -> Result<AllocationConfig, InputError> {
-    let choices =
-        [("erica", Allocation::Erica), ("max-min", Allocation::MaxMin), ("efci", Allocation::Efci)];
-    Ok(match f.choice("allocation", &choices)?.unwrap_or(Allocation::Erica) {
-        Allocation::Erica => {
-            let target = f.number("target")?.unwrap_or(EricaConfig::default().target);
-            AllocationConfig::Erica(EricaConfig { target, interval: f.quantity("interval")? })
-        }
-        Allocation::MaxMin => {
-            let target = f.number("target")?.unwrap_or(MaxMinConfig::default().target);
-            AllocationConfig::MaxMin(MaxMinConfig { target, interval: f.quantity("interval")? })
-        }
-        Allocation::Efci => {
-            let threshold = f.integer("threshold", 0..=u32::MAX)?;
-            let threshold = threshold.unwrap_or(EfciConfig::default().threshold);
-            AllocationConfig::Efci(EfciConfig { threshold })
-        }
-    })
+/// How ports allocate; the fields of another law than that which is chosen are none.
+fn allocations(form: &mut Form<'_>, chosen: &mut AllocationConfig) -> Result<(), InputError> {
+    let all = [
+        ("erica", AllocationConfig::Erica(EricaConfig::default())),
+        ("max-min", AllocationConfig::MaxMin(MaxMinConfig::default())),
+        ("efci", AllocationConfig::Efci(EfciConfig::default())),
+    ];
+    let mut name = all
+        .iter()
+        .find(|(_, law)| discriminant(law) == discriminant(chosen))
+        .map_or("erica", |(name, _)| *name);
+    let names = all.each_ref().map(|(name, _)| (*name, *name));
+    form.says("how the ports allocate rates").choice("allocation", &names, &mut name)?;
+    if form.reads().is_some() {
+        *chosen = all.iter().find(|law| law.0 == name).map_or(all[0].1, |law| law.1);
+    }
+    let describes = matches!(form, Form::Describe(_));
+    if let AllocationConfig::Erica(EricaConfig { target, interval, .. })
+    | AllocationConfig::MaxMin(MaxMinConfig { target, interval, .. }) = chosen
+    {
+        form.says("of the first two: part of the line that is given away")
+            .set("target", Number, target)?;
+        form.says(
+            "of the first two: time over which load is measured, or between two computations",
+        )
+        .or_else("100 cell times, at least 1 ms")
+        .optional("interval", quantity(), interval)?;
+    }
+    let mut usual = EfciConfig::default();
+    let efci = match chosen {
+        AllocationConfig::Efci(efci) => Some(efci),
+        _ => describes.then_some(&mut usual),
+    };
+    let Some(EfciConfig { threshold }) = efci else { return Ok(()) };
+    form.says("of `\"efci\"`: cells that may wait before data cells are marked").integer(
+        "threshold",
+        0..=u32::MAX,
+        threshold,
+    )
 }
 
 /// What a link says of the source of its virtual channel; the rest is TM 4.0's.
@@ -123,41 +128,33 @@ const ENCAPSULATIONS: [(&str, Encapsulation); 2] =
     [("vc-mux", Encapsulation::VcMultiplexed), ("llc-snap", Encapsulation::LlcSnap)];
 
 impl SourceFields {
-    pub(super) fn read(f: &Fields<'_>) -> Result<SourceFields, InputError> {
-        Ok(SourceFields {
-            minimum: f.quantity("minimum")?,
-            initial: f.quantity("initial")?,
-            increase: f.probability("increase")?,
-            decrease: f.probability("decrease")?,
-            cells_per_rm: f.integer("cells_per_rm", 2..=256)?,
-            rm_time: f.quantity("rm_time")?,
-            decrease_time: f.quantity("decrease_time")?,
-            missing_rm: f.integer("missing_rm", 1..=u32::MAX)?,
-            cutoff_decrease: f.probability("cutoff_decrease")?,
-            encapsulation: f.choice("encapsulation", &ENCAPSULATIONS)?,
-        })
-    }
-
-    pub(super) fn write(&self, table: &mut Table) {
-        let mut put = |name: &str, value: Option<Value>| {
-            if let Some(value) = value {
-                table.insert(name.to_owned(), value);
-            }
-        };
-        put("minimum", self.minimum.map(|minimum| minimum.write().into()));
-        put("initial", self.initial.map(|initial| initial.write().into()));
-        put("increase", self.increase.map(Value::from));
-        put("decrease", self.decrease.map(Value::from));
-        put("cells_per_rm", self.cells_per_rm.map(|cells_per_rm| i64::from(cells_per_rm).into()));
-        put("rm_time", self.rm_time.map(|rm_time| rm_time.write().into()));
-        put("decrease_time", self.decrease_time.map(|decrease_time| decrease_time.write().into()));
-        put("missing_rm", self.missing_rm.map(|missing_rm| i64::from(missing_rm).into()));
-        put("cutoff_decrease", self.cutoff_decrease.map(Value::from));
-        let named = |encapsulation: Encapsulation| {
-            ENCAPSULATIONS.iter().find(|entry| entry.1 == encapsulation)
-        };
-        let encapsulation = self.encapsulation.and_then(named);
-        put("encapsulation", encapsulation.map(|entry| entry.0.into()));
+    /// The parameters of a source, which lines of ATM alone have.
+    pub(super) fn fields(form: &mut Form<'_>, s: &mut SourceFields) -> Result<(), InputError> {
+        let tm = "that of [TM 4.0](abr.md#what-is-simulated)";
+        form.says("over lines of ATM: cell rate that is always granted (MCR)").or_else(tm);
+        form.optional("minimum", quantity(), &mut s.minimum)?;
+        form.says("over lines of ATM: cell rate at first and after idle times (ICR)").or_else(tm);
+        form.optional("initial", quantity(), &mut s.initial)?;
+        form.says(
+            "over lines of ATM: part of the peak by which the rate grows with an RM cell (RIF)",
+        )
+        .or_else(tm);
+        form.optional("increase", Probability, &mut s.increase)?;
+        form.says("over lines of ATM: part by which it falls with one (RDF)").or_else(tm);
+        form.optional("decrease", Probability, &mut s.decrease)?;
+        form.says("over lines of ATM: cells for each RM cell (Nrm)").or_else(tm);
+        form.optional("cells_per_rm", Integer(2..=256), &mut s.cells_per_rm)?;
+        form.says("over lines of ATM: longest time between RM cells (Trm)").or_else(tm);
+        form.optional("rm_time", quantity(), &mut s.rm_time)?;
+        form.says("over lines of ATM: time without sending after which the rate falls to `initial` (ADTF)").or_else(tm);
+        form.optional("decrease_time", quantity(), &mut s.decrease_time)?;
+        form.says("over lines of ATM: RM cells without an answer before the rate falls (CRM)")
+            .or_else(tm);
+        form.optional("missing_rm", Integer(1..=u32::MAX), &mut s.missing_rm)?;
+        form.says("over lines of ATM: part by which it falls then (CDF)").or_else(tm);
+        form.optional("cutoff_decrease", Probability, &mut s.cutoff_decrease)?;
+        form.says("over lines of ATM: how packets stand in AAL5 frames").or_else(tm);
+        form.optional("encapsulation", Choice(&ENCAPSULATIONS), &mut s.encapsulation)
     }
 
     /// The parameters with this peak rate, and every default spelt out here.

@@ -1,10 +1,10 @@
 //! Addresses that come and go during an association: when, and which interface.
 
+use super::form::{Form, Text, quantity};
 use crate::InputError;
 use crate::fields::Fields;
 use crate::quantity::Quantity;
 use anabranch_units::Span;
-use toml::{Table, Value};
 
 /// A change of the addresses of one side (RFC 5061).
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -34,36 +34,56 @@ const CHANGES: [(&str, ChangeOfAddress); 3] = [
     ("primary", ChangeOfAddress::Primary),
 ];
 
-/// Reads the list `address_changes`.
-pub(super) fn read(f: &Fields<'_>) -> Result<Vec<AddressChange>, InputError> {
-    let mut changes: Vec<AddressChange> = Vec::new();
-    for t in f.tables("address_changes")? {
-        let at: Span = t.quantity("at")?.ok_or_else(|| t.error("at", Span::ALLOWED))?;
-        if changes.last().is_some_and(|last| last.at > at) {
-            return Err(t.error("at", "times that do not go back"));
-        }
-        let mut found = None;
-        for (name, change) in CHANGES {
-            let Some(interface) = t.text(name)? else { continue };
-            if found.is_some() {
-                return Err(t.error(name, "one of `add`, `delete` and `primary`"));
+/// The list `address_changes`.
+pub(super) fn list(
+    form: &mut Form<'_>,
+    changes: &mut Vec<AddressChange>,
+) -> Result<(), InputError> {
+    const NAME: &str = "address_changes";
+    match form {
+        // What is not there is not written.
+        Form::Write(_) if changes.is_empty() => return Ok(()),
+        Form::Read(f) => {
+            let times = f.tables(NAME)?;
+            let time = |t: &Fields<'_>| t.quantity::<Span>("at").ok().flatten();
+            for (one, next) in times.iter().zip(times.iter().skip(1)) {
+                if time(one).zip(time(next)).is_some_and(|(at, next)| at > next) {
+                    return Err(next.error("at", "times that do not go back"));
+                }
             }
-            found = Some(AddressChange { at, change, interface: interface.to_owned() });
         }
-        changes.push(found.ok_or_else(|| t.error("add", "an interface of `from` or `to`"))?);
-        t.finish()?;
+        _ => {}
     }
-    Ok(changes)
+    form.says("with `dynamic_addresses`: a list of `{ at = \"2 s\", add = \"b.y\" }`, `delete` or `primary` (the peer is asked to send there first)");
+    form.list(NAME, changes, AddressChange::unset, fields)
 }
 
-/// Writes the list.
-pub(super) fn write(changes: &[AddressChange]) -> Value {
-    let one = |address_change: &AddressChange| {
-        let mut table = Table::new();
-        table.insert("at".into(), address_change.at.write().into());
-        let name = super::form::word(&CHANGES, &address_change.change);
-        table.insert(name.to_owned(), address_change.interface.as_str().into());
-        Value::Table(table)
-    };
-    Value::Array(changes.iter().map(one).collect())
+fn fields(form: &mut Form<'_>, change: &mut AddressChange) -> Result<(), InputError> {
+    form.says("how long after the association was established").required(
+        "at",
+        quantity(),
+        Span::ALLOWED,
+        &mut change.at,
+    )?;
+    let mut found: Option<&str> = None;
+    for (name, kind) in CHANGES {
+        let mut interface = (change.change == kind && !change.interface.is_empty())
+            .then(|| change.interface.clone());
+        if form.reads().is_some() {
+            interface = None;
+        }
+        form.says("one of the three: an interface that is one address more, one less, or that the peer is asked to send to first");
+        form.optional(name, Text, &mut interface)?;
+        let Some(interface) = interface.filter(|_| form.reads().is_some()) else { continue };
+        form.require(found.is_none(), name, "one of `add`, `delete` and `primary`")?;
+        found = Some(name);
+        *change = AddressChange { at: change.at, change: kind, interface };
+    }
+    form.require(found.is_some(), "add", "an interface of `from` or `to`")
+}
+
+impl AddressChange {
+    fn unset() -> AddressChange {
+        AddressChange { at: Span::ZERO, change: ChangeOfAddress::Add, interface: String::new() }
+    }
 }

@@ -1,11 +1,12 @@
 //! Attacks: who attacks what, how, when and how much.
 
+use super::form::{self, Choice, Form, Integer, Text, quantity};
 use crate::InputError;
 use crate::fields::Fields;
-use crate::quantity::Quantity;
+use crate::shape::Shape;
 use anabranch_attack::{ATTACKS, Aim, Kind, Target};
 use anabranch_units::Span;
-use toml::{Table, Value};
+use toml::Table;
 
 /// An attack.
 #[derive(Clone, PartialEq, Debug)]
@@ -62,96 +63,120 @@ fn usual_size(kind: Kind) -> u32 {
 
 impl AttackSpec {
     pub(super) fn read(f: &Fields<'_>) -> Result<AttackSpec, InputError> {
+        let mut spec = AttackSpec::unset();
+        Form::read_all(f, |form| AttackSpec::fields(form, &mut spec))?;
+        Ok(spec)
+    }
+
+    pub(super) fn write(&self) -> Table {
+        Form::written(|form| AttackSpec::fields(form, &mut self.clone()))
+    }
+
+    /// What an entry may hold.
+    pub(super) fn shape() -> Shape {
+        Shape::Table(Form::described(|form| AttackSpec::fields(form, &mut AttackSpec::unset())))
+    }
+
+    /// What stands in the place of one before it is read.
+    fn unset() -> AttackSpec {
+        AttackSpec {
+            name: String::new(),
+            kind: ATTACKS[0].kind,
+            from: String::new(),
+            to: None,
+            port: None,
+            flow: None,
+            per_second: 1000.0,
+            start: Span::ZERO,
+            duration: None,
+            aim: Aim::default(),
+            addresses: 0,
+            size: 0,
+        }
+    }
+
+    fn fields(form: &mut Form<'_>, spec: &mut AttackSpec) -> Result<(), InputError> {
         let kinds: Vec<(&str, Kind)> =
             ATTACKS.iter().map(|attack| (attack.name, attack.kind)).collect();
         let names: Vec<&str> = kinds.iter().map(|kind| kind.0).collect();
-        let kind = f.choice("kind", &kinds)?;
-        let kind = kind.ok_or_else(|| f.error("kind", names.join(", ")))?;
-        let target = kind.info().target;
-        let refuse = |name: &'static str, allowed: &str| match f.get(name) {
-            Some(_) => Err(f.error(name, allowed)),
-            None => Ok(()),
-        };
-        if target == Target::Peer {
-            for name in ["to", "port", "addresses", "aim", "per_second"] {
-                refuse(name, "none in an attack of a peer's, which has the other end of `flow`")?;
-            }
+        form.says("the name of its row in results");
+        form.required("name", Text, "a name for the attack", &mut spec.name)?;
+        form.says("see the table above");
+        form.required("kind", Choice(&kinds), &names.join(", "), &mut spec.kind)?;
+        form.says("the host that attacks");
+        form.required("from", Text, "the host that attacks", &mut spec.from)?;
+        let target = spec.kind.info().target;
+        if let Some(f) = form.reads() {
+            refuse_strays(f, target)?;
+            spec.size = usual_size(spec.kind);
+            spec.addresses = if target == Target::Port { 1000 } else { 0 };
         }
-        if target != Target::Port {
-            refuse("port", "none in an attack on a flow")?;
-        } else {
-            refuse("flow", "none in an attack on a port")?;
-            refuse("aim", "none in an attack on a port")?;
+        let describes = matches!(form, Form::Describe(_));
+        form.says("the host under attack").or_else("none against a peer, else required");
+        form.optional("to", Text, &mut spec.to)?;
+        form.says("the port under attack").or_else("none against a flow, else required");
+        form.optional("port", Integer(1..=u16::MAX), &mut spec.port)?;
+        form.says("the flow under attack").or_else("none against a port, else required");
+        form.optional("flow", Text, &mut spec.flow)?;
+        let has_to = target == Target::Peer || spec.to.is_some();
+        form.require(has_to, "to", "the host under attack")?;
+        form.require(
+            target != Target::Port || spec.port.is_some(),
+            "port",
+            "the port under attack",
+        )?;
+        form.require(
+            target == Target::Port || spec.flow.is_some(),
+            "flow",
+            "the flow under attack",
+        )?;
+        form.says("when it begins").quantity("start", &mut spec.start)?;
+        form.says("how long it takes").or_else("to the end");
+        form.optional("duration", quantity(), &mut spec.duration)?;
+        if target != Target::Peer || form.reads().is_some() {
+            form.says("packets that it sends by itself, evenly spaced");
+            form.set("per_second", per_second(), &mut spec.per_second)?;
+            form.says("addresses of nobody to send from; with 0 its own. What is sent to them goes towards the attacker's host. In a scenario of both families they are of IPv4");
+            form.or_else("1000 against a port, else 0");
+            form.integer("addresses", 0..=MOST_ADDRESSES, &mut spec.addresses)?;
         }
-        let per_second = f.number("per_second")?.unwrap_or(1000.0);
-        if !(per_second > 0.0 && per_second <= MOST_PER_SECOND) {
-            return Err(f.error("per_second", "a number above 0, at most 1e7"));
+        if target == Target::Flow || describes || form.reads().is_some() {
+            form.says("what is known of the flow's numbers: `\"exact\"`, what the victim expects next; `\"window\"`, a number in its window and the right ACK number; `\"sweep\"`, all numbers, a window apart; `\"random\"`. The verification tag of SCTP is known with `\"exact\"` alone");
+            form.choice("aim", &AIMS, &mut spec.aim)?;
         }
-        let text = |name| f.text(name).map(|text| text.map(str::to_owned));
-        let spec = AttackSpec {
-            name: f.required_text("name", "a name for the attack")?.to_owned(),
-            kind,
-            from: f.required_text("from", "the host that attacks")?.to_owned(),
-            to: text("to")?,
-            port: f.integer("port", 1..=u16::MAX)?,
-            flow: text("flow")?,
-            per_second,
-            start: f.quantity("start")?.unwrap_or(Span::ZERO),
-            duration: f.quantity("duration")?,
-            aim: f.choice("aim", &AIMS)?.unwrap_or_default(),
-            addresses: f.integer("addresses", 0..=MOST_ADDRESSES)?.unwrap_or(match target {
-                Target::Port => 1000,
-                _ => 0,
-            }),
-            size: f.integer("size", 0..=1_000_000)?.unwrap_or(usual_size(kind)),
-        };
-        let needed = |name: &'static str, there: bool, what: &str| match there {
-            true => Ok(()),
-            false => Err(f.error(name, what)),
-        };
-        needed("to", target == Target::Peer || spec.to.is_some(), "the host under attack")?;
-        needed("port", target != Target::Port || spec.port.is_some(), "the port under attack")?;
-        needed("flow", target == Target::Port || spec.flow.is_some(), "the flow under attack")?;
-        f.finish()?;
-        Ok(spec)
+        form.says("octets of forged data (100); parts or copies of an ACK (10); octets ahead (29200); octets of a SACK block (1460), of a segment (1)");
+        form.or_else("by its kind").integer("size", 0..=1_000_000, &mut spec.size)
     }
 
     /// Time between two packets.
     pub(crate) fn every(&self) -> Span {
         Span::from_picos(((1e12 / self.per_second) as u64).max(1))
     }
+}
 
-    pub(super) fn write(&self) -> Table {
-        let mut table = Table::new();
-        let mut put = |name: &str, value: Value| {
-            table.insert(name.to_owned(), value);
-        };
-        let target = self.kind.info().target;
-        put("name", self.name.as_str().into());
-        put("kind", self.kind.info().name.into());
-        put("from", self.from.as_str().into());
-        let texts = [("to", &self.to), ("flow", &self.flow)];
-        for (name, text) in texts {
-            if let Some(text) = text {
-                put(name, text.as_str().into());
-            }
+fn refuse_strays(f: &Fields<'_>, target: Target) -> Result<(), InputError> {
+    let refuse = |name: &'static str, allowed: &str| match f.get(name) {
+        Some(_) => Err(f.error(name, allowed)),
+        None => Ok(()),
+    };
+    if target == Target::Peer {
+        for name in ["to", "port", "addresses", "aim", "per_second"] {
+            refuse(name, "none in an attack of a peer's, which has the other end of `flow`")?;
         }
-        if let Some(port) = self.port {
-            put("port", i64::from(port).into());
-        }
-        put("start", self.start.write().into());
-        if let Some(duration) = self.duration {
-            put("duration", duration.write().into());
-        }
-        if target != Target::Peer {
-            put("per_second", self.per_second.into());
-            put("addresses", i64::from(self.addresses).into());
-        }
-        if target == Target::Flow {
-            let word = AIMS.iter().find(|(_, aim)| *aim == self.aim);
-            put("aim", word.map_or("", |(word, _)| word).into());
-        }
-        put("size", i64::from(self.size).into());
-        table
     }
+    if target != Target::Port {
+        return refuse("port", "none in an attack on a flow");
+    }
+    refuse("flow", "none in an attack on a port")?;
+    refuse("aim", "none in an attack on a port")
+}
+
+fn per_second() -> impl form::Kind<Value = f64> {
+    let read = |f: &Fields<'_>, name: &'static str| match f.number(name)? {
+        Some(n) if !(n > 0.0 && n <= MOST_PER_SECOND) => {
+            Err(f.error(name, "a number above 0, at most 1e7"))
+        }
+        given => Ok(given),
+    };
+    form::by(Shape::Number(0.0, MOST_PER_SECOND), read, |n: &f64| (*n).into())
 }

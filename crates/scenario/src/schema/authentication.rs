@@ -1,11 +1,12 @@
 //! Authenticated chunks of SCTP: [`anabranch_sctp::Authentication`] from and to TOML.
 
-use super::form::Form;
+use super::form::{Form, Kind, by, word};
 use crate::InputError;
 use crate::fields::Fields;
+use crate::shape::Shape;
 use anabranch_sctp::Authentication;
 use std::sync::Arc;
-use toml::{Table, Value};
+use toml::Value;
 
 /// Types of chunks that may be authenticated (RFC 4895 §3.2; here not COOKIE ECHO).
 const CHUNKS: [(&str, u8); 15] = [
@@ -33,64 +34,58 @@ pub(super) fn option(
     form: &mut Form<'_>,
     value: &mut Option<Arc<Authentication>>,
 ) -> Result<(), InputError> {
-    match form {
-        Form::Read(f) => match f.get("authentication") {
-            None => {}
-            Some(Value::Boolean(on)) => *value = on.then(Arc::default),
-            Some(_) => {
-                let Some(t) = f.table("authentication")? else { return Ok(()) };
-                *value = Some(Arc::new(read(&t)?));
-            }
-        },
-        Form::Write(table) => {
-            let written = value.as_ref().map_or(Value::Boolean(false), |item| write(item));
-            table.insert("authentication".into(), written);
-        }
+    let mut own = value.as_deref().cloned();
+    // A table says what is otherwise than usual, not than in a preset.
+    if form.reads().is_some_and(|f| f.get("authentication").is_some()) {
+        own = None;
     }
+    form.says(
+        "authenticated chunks (RFC 4895): true, or a table with `key` (\"\"; the shared key, a \
+         text), `chunks` ([\"asconf\", \"asconf-ack\"]; what the other side must sign), \
+         `algorithms` ([\"sha-256\", \"sha-1\"]; the best first, `sha-1` must be there)",
+    )
+    .switch_or_table("authentication", &mut own, fields)?;
+    *value = own.map(Arc::new);
     Ok(())
 }
 
-fn read(t: &Fields<'_>) -> Result<Authentication, InputError> {
-    let mut value = Authentication::default();
-    if let Some(key) = t.text("key")? {
-        value.keys = vec![(value.active_key, key.as_bytes().to_vec())];
-    }
-    if let Some(chunks) = numbers(t, "chunks", &CHUNKS)? {
-        value.chunks = chunks;
-    }
-    if let Some(algorithms) = numbers(t, "algorithms", &ALGORITHMS)? {
-        if !algorithms.contains(&1) {
-            return Err(t.error("algorithms", "sha-1 among them (RFC 4895 §3.3)"));
-        }
-        value.algorithms = algorithms;
-    }
-    t.finish()?;
-    Ok(value)
+fn fields(form: &mut Form<'_>, value: &mut Authentication) -> Result<(), InputError> {
+    form.says("the shared key").set("key", key(value.active_key), &mut value.keys)?;
+    form.says("what the other side must sign").set("chunks", named(&CHUNKS), &mut value.chunks)?;
+    form.says("the best first; `sha-1` must be there").set(
+        "algorithms",
+        named(&ALGORITHMS),
+        &mut value.algorithms,
+    )?;
+    let is_complete = value.algorithms.contains(&1);
+    form.require(is_complete, "algorithms", "sha-1 among them (RFC 4895 §3.3)")
 }
 
-/// The numbers of the names in a list.
-fn numbers<N: Copy>(
-    t: &Fields<'_>,
-    field: &'static str,
-    known: &[(&str, N)],
-) -> Result<Option<Vec<N>>, InputError> {
-    let Some(names) = t.texts(field)? else { return Ok(None) };
-    let number = |name: &String| known.iter().find(|entry| entry.0 == *name).map(|entry| entry.1);
-    let found: Option<Vec<N>> = names.iter().map(number).collect();
-    let all: Vec<_> = known.iter().map(|entry| entry.0).collect();
-    let allowed = format!("a list of {}", all.join(", "));
-    found.map(Some).ok_or_else(|| t.error(field, allowed))
+/// The shared key that is active, as a text.
+fn key(active: u16) -> impl Kind<Value = Vec<(u16, Vec<u8>)>> {
+    let read = move |f: &Fields<'_>, name: &'static str| {
+        Ok(f.text(name)?.map(|key| vec![(active, key.as_bytes().to_vec())]))
+    };
+    let write = move |keys: &Vec<(u16, Vec<u8>)>| {
+        let key = keys.iter().find(|key| key.0 == active).map_or(&[][..], |key| &key.1);
+        String::from_utf8_lossy(key).into_owned().into()
+    };
+    by(Shape::Text, read, write)
 }
 
-fn write(value: &Authentication) -> Value {
-    let names = |texts: Vec<String>| Value::Array(texts.into_iter().map(Value::from).collect());
-    let mut table = Table::new();
-    let key = value.keys.iter().find(|key| key.0 == value.active_key);
-    let key = key.map_or(&[][..], |key| &key.1);
-    table.insert("key".into(), String::from_utf8_lossy(key).into_owned().into());
-    let chunks = value.chunks.iter().map(|kind| super::form::word(&CHUNKS, kind)).collect();
-    table.insert("chunks".into(), names(chunks));
-    let algorithms = value.algorithms.iter().map(|id| super::form::word(&ALGORITHMS, id)).collect();
-    table.insert("algorithms".into(), names(algorithms));
-    Value::Table(table)
+/// Numbers as the names in a list.
+fn named<N: Copy + PartialEq>(known: &[(&'static str, N)]) -> impl Kind<Value = Vec<N>> {
+    let read = move |f: &Fields<'_>, name: &'static str| {
+        let Some(names) = f.texts(name)? else { return Ok(None) };
+        let number =
+            |name: &String| known.iter().find(|entry| entry.0 == *name).map(|entry| entry.1);
+        let found: Option<Vec<N>> = names.iter().map(number).collect();
+        let all: Vec<_> = known.iter().map(|entry| entry.0).collect();
+        let allowed = format!("a list of {}", all.join(", "));
+        found.map(Some).ok_or_else(|| f.error(name, allowed))
+    };
+    let write = move |numbers: &Vec<N>| {
+        Value::Array(numbers.iter().map(|number| word(known, number).into()).collect())
+    };
+    by(Shape::words(known).list(), read, write)
 }

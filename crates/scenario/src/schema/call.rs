@@ -1,15 +1,14 @@
 //! `traffic = { kind = "voip", ... }` and `{ kind = "ping", ... }`: datagrams that people measure
 //! a network with, over UDP.
 
+use super::form::{Form, Integer};
 use super::law;
 use super::udp;
 use crate::InputError;
-use crate::fields::Fields;
 use crate::quantity::Quantity;
 use anabranch_media::voice::{CODECS, Call, Codec};
 use anabranch_sim::Duration;
-use anabranch_units::{Bytes, Span};
-use toml::{Table, Value};
+use anabranch_units::Span;
 
 /// A call.
 #[derive(Clone, PartialEq, Debug)]
@@ -34,33 +33,25 @@ const MOST_FRAMES: u64 = 100;
 const RTP: u32 = 12;
 
 impl CallSpec {
-    pub(super) fn read(t: &Fields<'_>) -> Result<CallSpec, InputError> {
-        let codecs = CODECS.map(|codec| (codec.name, codec));
-        let codec = t.choice("codec", &codecs)?.unwrap_or(CODECS[1]);
-        let spec = CallSpec {
-            codec,
-            packet: t.quantity("packet")?.unwrap_or(PACKET),
-            buffer: t.quantity("playout")?.unwrap_or(BUFFER),
-            both_ways: t.boolean("both_ways")?.unwrap_or(true),
-        };
-        let (packet, frame) = (spec.packet.as_picos(), codec.frame.as_picos());
-        if packet % frame != 0 || !(1..=MOST_FRAMES).contains(&(packet / frame)) {
-            let frame = codec.frame.write();
-            let allowed = format!("1 to {MOST_FRAMES} frames of {}, of {frame} each", codec.name);
-            return Err(t.error("packet", allowed));
-        }
-        Ok(spec)
+    /// What stands in the place of a call before it is read.
+    pub(super) fn unset() -> CallSpec {
+        CallSpec { codec: CODECS[1], packet: PACKET, buffer: BUFFER, both_ways: true }
     }
 
-    pub(super) fn write(&self, table: &mut Table) {
-        let mut put = |name: &str, value: Value| {
-            table.insert(name.to_owned(), value);
-        };
-        put("kind", "voip".into());
-        put("codec", self.codec.name.into());
-        put("packet", self.packet.write().into());
-        put("playout", self.buffer.write().into());
-        put("both_ways", self.both_ways.into());
+    pub(super) fn fields(form: &mut Form<'_>, call: &mut CallSpec) -> Result<(), InputError> {
+        let codecs = CODECS.map(|codec| (codec.name, codec));
+        form.says("the [codec](traffic.md#calls); `-plc` conceals losses");
+        form.choice("codec", &codecs, &mut call.codec)?;
+        form.says("speech in a packet, a multiple of the codec's frame of 10 ms");
+        form.quantity("packet", &mut call.packet)?;
+        form.says("delay of the receiver's playout buffer")
+            .quantity("playout", &mut call.buffer)?;
+        form.says("the other side speaks, too").boolean("both_ways", &mut call.both_ways)?;
+        let (packet, frame) = (call.packet.as_picos(), call.codec.frame.as_picos());
+        let is_whole = packet % frame == 0 && (1..=MOST_FRAMES).contains(&(packet / frame));
+        let (name, frame) = (call.codec.name, call.codec.frame.write());
+        let allowed = format!("1 to {MOST_FRAMES} frames of {name}, of {frame} each");
+        form.require(is_whole, "packet", &allowed)
     }
 
     /// Data octets of a datagram: the header of RTP and the frames.
@@ -97,27 +88,16 @@ const EVERY: Span = Span::from_millis(200);
 const MOST_PROBES: u64 = 1_000_000_000;
 
 impl PingSpec {
-    pub(super) fn read(t: &Fields<'_>) -> Result<PingSpec, InputError> {
-        let interval = law::duration(t, "interval", Some(EVERY))?;
-        if interval.mean < Span::from_micros(1) {
-            return Err(t.error("interval", "at least 1 us"));
-        }
-        Ok(PingSpec {
-            interval,
-            size: udp::data(t, "size", PING, 4)?,
-            count: t.integer("count", 1..=MOST_PROBES)?,
-        })
+    /// What stands in the place of probes before they are read.
+    pub(super) fn unset() -> PingSpec {
+        PingSpec { interval: law::fixed(EVERY), size: PING, count: None }
     }
 
-    pub(super) fn write(&self, table: &mut Table) {
-        let mut put = |name: &str, value: Value| {
-            table.insert(name.to_owned(), value);
-        };
-        put("kind", "ping".into());
-        put("interval", law::write_duration(&self.interval));
-        put("size", Bytes(self.size.into()).write().into());
-        if let Some(count) = self.count {
-            put("count", Value::Integer(count as i64));
-        }
+    pub(super) fn fields(form: &mut Form<'_>, ping: &mut PingSpec) -> Result<(), InputError> {
+        form.says("time between two probes, or a law");
+        form.set("interval", law::duration(false), &mut ping.interval)?;
+        form.says("data octets of each").set("size", udp::data(4), &mut ping.size)?;
+        form.says("how many probes").or_else("no end");
+        form.optional("count", Integer(1..=MOST_PROBES), &mut ping.count)
     }
 }

@@ -1,15 +1,16 @@
 //! Tables of the options of TCP that concern the connection itself: from and
 //! to TOML.
 
-use super::form::{table_of, word};
+use super::form::{Form, Kind, by, octets_in, quantity_shape};
 use super::{fast_open, manners};
 use crate::InputError;
 use crate::fields::Fields;
 use crate::quantity::Quantity;
+use crate::shape::Shape;
 use anabranch_tcp::{
-    Config, EcnMode, Ect, InitialReceiveWindow, KeepAlive, MtuProbing, Nagle, ResetTimestamps,
+    Config, EcnMode, Ect, InitialReceiveWindow, MtuProbing, Nagle, ResetTimestamps,
 };
-use anabranch_units::{Bytes, Span};
+use anabranch_units::Bytes;
 use toml::Value;
 
 const ECN_MODES: [(&str, EcnMode); 5] = [
@@ -36,161 +37,228 @@ const RECEIVE_BUFFERS: &str = "octets, such as \"6 MiB\", or false";
 const NAGLES: [(&str, Nagle); 3] =
     [("off", Nagle::Off), ("rfc", Nagle::Rfc), ("minshall", Nagle::Minshall)];
 
-/// Reads the fields into `config`, which holds what absent ones mean.
-pub(super) fn read(f: &Fields<'_>, config: &mut Config) -> Result<(), InputError> {
-    config.dscp = f.integer("dscp", 0..=63)?.unwrap_or(config.dscp);
-    config.ttl = f.integer("ttl", 1..=255)?.unwrap_or(config.ttl);
-    config.ecn = f.choice("ecn", &ECN_MODES)?.unwrap_or(config.ecn);
-    config.ect = f.choice("ecn_codepoint", &ECTS)?.unwrap_or(config.ect);
-    config.ecn_control = f.boolean("ecn_control")?.unwrap_or(config.ecn_control);
-    config.ecn_wait = f.boolean("ecn_wait")?.unwrap_or(config.ecn_wait);
-    config.pacing_burst = f.integer("pacing_burst", 1..=1000)?.unwrap_or(config.pacing_burst);
-    config.nagle = f.choice("nagle", &NAGLES)?.unwrap_or(config.nagle);
-    config.quick_acks = f.integer("quick_acks", 0..=1000)?.unwrap_or(config.quick_acks);
-    config.mtu_probing = f.choice("mtu_probing", &MTU_PROBINGS)?.unwrap_or(config.mtu_probing);
-    config.reset_timestamps =
-        f.choice("reset_timestamps", &RESET_TIMESTAMPS)?.unwrap_or(config.reset_timestamps);
-    config.fast_open = fast_open::read(f, config.fast_open)?;
-    config.keep_alive = read_keep_alive(f, config.keep_alive)?;
-    config.initial_receive_window = match f.get("initial_receive_window") {
-        None => config.initial_receive_window,
-        Some(Value::Boolean(false)) => InitialReceiveWindow::Whole,
-        Some(Value::Float(share)) => InitialReceiveWindow::Share(*share),
-        Some(value) => {
-            let octets = value.as_str().and_then(Bytes::parse);
-            let octets =
-                octets.ok_or_else(|| f.error("initial_receive_window", RECEIVE_WINDOWS))?;
-            InitialReceiveWindow::Octets(octets.0)
-        }
-    };
-    config.receive_buffer_max = match f.get("receive_buffer_max") {
-        None => config.receive_buffer_max,
-        Some(Value::Boolean(false)) => None,
-        Some(value) => {
-            let octets = value.as_str().and_then(Bytes::parse);
-            Some(octets.ok_or_else(|| f.error("receive_buffer_max", RECEIVE_BUFFERS))?.0)
-        }
-    };
-    config.manners = manners::read(f, config.manners)?;
-    for (name, field) in [
-        ("user_timeout", &mut config.user_timeout),
-        ("opening_timeout", &mut config.opening_timeout),
-    ] {
-        *field = match f.get(name) {
-            Some(Value::Boolean(false)) => None,
-            _ => f.quantity(name)?.or(*field),
-        };
-    }
-    for (name, field) in [
-        ("adaptive_acks", &mut config.adaptive_acks),
-        ("idle_restart", &mut config.idle_restart),
-        ("soft_errors_end_opening", &mut config.soft_errors_end_opening),
-        ("path_mtu_discovery", &mut config.path_mtu_discovery),
-        ("black_hole_detection", &mut config.black_hole_detection),
-        ("paws", &mut config.paws),
-        ("require_timestamps", &mut config.require_timestamps),
-        ("echo_old_segments", &mut config.echo_old_segments),
-        ("protect_time_wait", &mut config.protect_time_wait),
-    ] {
-        *field = f.boolean(name)?.unwrap_or(*field);
-    }
-    for (name, field, allowed) in [
-        ("min_path_mtu", &mut config.min_path_mtu, "104 B to 65535 B"),
-        ("mtu_probe_base", &mut config.mtu_probe_base, "88 B to 65535 B"),
-    ] {
-        if let Some(octets) = f.quantity::<Bytes>(name)? {
-            *field = u32::try_from(octets.0).map_err(|_| f.error(name, allowed))?;
-        }
-    }
-    for (name, field) in [
-        ("challenge_acks", &mut config.challenge_acks),
-        ("syn_ack_retries", &mut config.syn_ack_retries),
-        ("ecn_syn_retries", &mut config.ecn_syn_retries),
-        ("stalled_after", &mut config.stalled_after),
-    ] {
-        *field = f.integer(name, 0..=1_000_000)?.unwrap_or(*field);
-    }
-    Ok(())
+/// How the window that is offered begins, and how far its buffer may grow.
+pub(super) fn buffers(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
+    form.says(
+        "the window that is offered at first, in octets (`\"64 KiB\"`) or as a share of \
+         `receive_buffer` (`0.8`): it grows up to that by two segments for each that comes, \
+         and each segment by which it grows is acknowledged at once, as in \
+         [Linux](algorithms/ack-timing.md). At least two units of the window scale, which is \
+         as fine as windows are told (RFC 7323 §2.3). `false`: all of `receive_buffer` from \
+         the start",
+    )
+    .set("initial_receive_window", initial_receive_window(), &mut c.initial_receive_window)?;
+    form.says(
+        "the octets up to which `receive_buffer` [grows](algorithms/right-sizing.md) with what \
+         is received, or false: it stays. Not over Multipath TCP",
+    )
+    .set("receive_buffer_max", receive_buffer_max(), &mut c.receive_buffer_max)
 }
 
-/// The fields with their values.
-pub(super) fn write(config: &Config) -> Vec<(&'static str, Value)> {
-    let keep_alive = config.keep_alive.map(|k| {
-        table_of([
-            ("idle", k.idle.write().into()),
-            ("interval", k.interval.write().into()),
-            ("probes", Value::Integer(k.probes.into())),
-        ])
-    });
-    let limit = |span: Option<Span>| span.map_or(false.into(), |span| Value::from(span.write()));
-    let initial_window = match config.initial_receive_window {
+/// Octets, a share of the buffer, or `false` for all of it.
+fn initial_receive_window() -> impl Kind<Value = InitialReceiveWindow> {
+    let read = |f: &Fields<'_>, name: &'static str| match f.get(name) {
+        None => Ok(None),
+        Some(Value::Boolean(false)) => Ok(Some(InitialReceiveWindow::Whole)),
+        Some(Value::Float(share)) => Ok(Some(InitialReceiveWindow::Share(*share))),
+        Some(value) => {
+            let octets = value.as_str().and_then(Bytes::parse);
+            let octets = octets.ok_or_else(|| f.error(name, RECEIVE_WINDOWS))?;
+            Ok(Some(InitialReceiveWindow::Octets(octets.0)))
+        }
+    };
+    let write = |window: &InitialReceiveWindow| match window {
         InitialReceiveWindow::Whole => Value::Boolean(false),
-        InitialReceiveWindow::Octets(n) => Bytes(n).write().into(),
-        InitialReceiveWindow::Share(share) => Value::Float(share),
+        InitialReceiveWindow::Octets(n) => Bytes(*n).write().into(),
+        InitialReceiveWindow::Share(share) => Value::Float(*share),
     };
-    let most = config.receive_buffer_max.map(|octets| Value::from(Bytes(octets).write()));
-    vec![
-        ("receive_buffer_max", most.unwrap_or(false.into())),
-        ("initial_receive_window", initial_window),
-        ("nagle", word(&NAGLES, &config.nagle).into()),
-        ("quick_acks", Value::Integer(config.quick_acks.into())),
-        ("adaptive_acks", config.adaptive_acks.into()),
-        ("fast_open", fast_open::write(config.fast_open)),
-        ("keep_alive", keep_alive.unwrap_or(false.into())),
-        ("user_timeout", limit(config.user_timeout)),
-        ("opening_timeout", limit(config.opening_timeout)),
-        ("manners", manners::write(config.manners)),
-        ("idle_restart", config.idle_restart.into()),
-        ("soft_errors_end_opening", config.soft_errors_end_opening.into()),
-        ("path_mtu_discovery", config.path_mtu_discovery.into()),
-        ("min_path_mtu", Bytes(config.min_path_mtu.into()).write().into()),
-        ("mtu_probing", word(&MTU_PROBINGS, &config.mtu_probing).into()),
-        ("mtu_probe_base", Bytes(config.mtu_probe_base.into()).write().into()),
-        ("black_hole_detection", config.black_hole_detection.into()),
-        ("paws", config.paws.into()),
-        ("require_timestamps", config.require_timestamps.into()),
-        ("reset_timestamps", word(&RESET_TIMESTAMPS, &config.reset_timestamps).into()),
-        ("echo_old_segments", config.echo_old_segments.into()),
-        ("protect_time_wait", config.protect_time_wait.into()),
-        ("challenge_acks", Value::Integer(config.challenge_acks.into())),
-        ("syn_ack_retries", Value::Integer(config.syn_ack_retries.into())),
-        ("ecn_syn_retries", Value::Integer(config.ecn_syn_retries.into())),
-        ("stalled_after", Value::Integer(config.stalled_after.into())),
-        ("dscp", Value::Integer(config.dscp.into())),
-        ("ttl", Value::Integer(config.ttl.into())),
-        ("ecn", word(&ECN_MODES, &config.ecn).into()),
-        ("ecn_codepoint", word(&ECTS, &config.ect).into()),
-        ("ecn_control", config.ecn_control.into()),
-        ("ecn_wait", config.ecn_wait.into()),
-        ("pacing_burst", Value::Integer(config.pacing_burst.into())),
-    ]
+    let octets = quantity_shape::<Bytes>();
+    by(Shape::Any(vec![octets, Shape::Number(0.0, 1.0)]).or_false(), read, write)
 }
 
-/// `true`, `false`, or a table.
-fn read_keep_alive(
-    f: &Fields<'_>,
-    default: Option<KeepAlive>,
-) -> Result<Option<KeepAlive>, InputError> {
-    let Some(value) = f.get("keep_alive") else { return Ok(default) };
-    if let Some(on) = value.as_bool() {
-        return Ok(on.then(|| default.unwrap_or_default()));
-    }
-    let Some(k) = f.table("keep_alive")? else { return Ok(default) };
-    let default = default.unwrap_or_default();
-    let keep_alive = KeepAlive {
-        idle: k.quantity("idle")?.unwrap_or(default.idle),
-        interval: k.quantity("interval")?.unwrap_or(default.interval),
-        probes: k.integer("probes", 2..=1000)?.unwrap_or(default.probes),
+fn receive_buffer_max() -> impl Kind<Value = Option<u64>> {
+    let read = |f: &Fields<'_>, name: &'static str| match f.get(name) {
+        None => Ok(None),
+        Some(Value::Boolean(false)) => Ok(Some(None)),
+        Some(value) => {
+            let octets = value.as_str().and_then(Bytes::parse);
+            let octets = octets.ok_or_else(|| f.error(name, RECEIVE_BUFFERS))?;
+            Ok(Some(Some(octets.0)))
+        }
     };
-    k.finish()?;
-    Ok(Some(keep_alive))
+    let write = |most: &Option<u64>| most.map_or(false.into(), |n| Value::from(Bytes(n).write()));
+    by(quantity_shape::<Bytes>().or_false(), read, write)
+}
+
+/// The other fields.
+pub(super) fn options(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
+    form.says("time to live, or hop limit, of what is sent (RFC 9293 §3.9.2)").integer(
+        "ttl",
+        1..=255,
+        &mut c.ttl,
+    )?;
+    form.says("code point of what both ends send, for `priority` and `drr`").integer(
+        "dscp",
+        0..=63,
+        &mut c.dscp,
+    )?;
+    form.says(
+        "RFC 3168: `\"on\"` asks for ECN, `\"passive\"` agrees to it when asked; `\"dctcp\"` \
+         asks, and echoes marks exactly (RFC 8257); `\"accurate\"` asks for AccECN and agrees \
+         to it (RFC 9768), and falls back to RFC 3168. The window algorithm `dctcp` needs one \
+         of the last two",
+    )
+    .choice("ecn", &ECN_MODES, &mut c.ecn)?;
+    form.says(
+        "ECT codepoint of ECN-capable packets: `\"ect0\"` or `\"ect1\"`, which a `dualpi2` \
+         queue takes for low latency (RFC 9331)",
+    )
+    .choice("ecn_codepoint", &ECTS, &mut c.ect)?;
+    form.says("with ECN agreed: SYNs, ACKs and retransmissions are ECN-capable too (RFC 8311)")
+        .boolean("ecn_control", &mut c.ecn_control)?;
+    form.says(
+        "an echo of congestion that finds a window of one segment holds new data until the \
+         retransmission timer expires (RFC 3168 §6.1.2)",
+    )
+    .boolean("ecn_wait", &mut c.ecn_wait)?;
+    form.says(
+        "how often a SYN that asks for ECN by RFC 3168 is sent again as it was; the next go \
+         without",
+    )
+    .integer("ecn_syn_retries", 0..=1_000_000, &mut c.ecn_syn_retries)?;
+    form.says("TCP Fast Open (RFC 7413): `true`, or a table of the fields below").switch_or_table(
+        "fast_open",
+        &mut c.fast_open,
+        fast_open::fields,
+    )?;
+    form.says(
+        "less than a full segment waits: `\"rfc\"` while anything is unacknowledged (RFC \
+         9293), `\"minshall\"` while another short segment is; `\"off\"` is `TCP_NODELAY`",
+    )
+    .choice("nagle", &NAGLES, &mut c.nagle)?;
+    form.says(
+        "full segments at the start of the stream that are acknowledged at once, as Linux does \
+         with 16",
+    )
+    .integer("quick_acks", 0..=1000, &mut c.quick_acks)?;
+    form.says(
+        "which ACKs wait, and how long, follows the peer's pace and the application's answers, \
+         as in Linux; `delayed_ack` then makes no difference, and `quick_acks` segments are \
+         acknowledged at once whenever the peer starts",
+    )
+    .boolean("adaptive_acks", &mut c.adaptive_acks)?;
+    form.says(
+        "after more than a retransmission timeout without sending the window restarts from the \
+         initial one (RFC 5681)",
+    )
+    .boolean("idle_restart", &mut c.idle_restart)?;
+    form.says(
+        "`true`: `{ idle = \"7200 s\", interval = \"75 s\", probes = 9 }`; or such a table; \
+         two probes at least",
+    )
+    .switch_or_table("keep_alive", &mut c.keep_alive, |form, keep_alive| {
+        form.says("time without traffic before the first probe")
+            .quantity("idle", &mut keep_alive.idle)?;
+        form.says("time between probes").quantity("interval", &mut keep_alive.interval)?;
+        form.says("probes without an answer that end the connection; two at least").integer(
+            "probes",
+            2..=1000,
+            &mut keep_alive.probes,
+        )
+    })?;
+    form.says(
+        "how long data may go unacknowledged before the connection ends, such as `\"30 s\"` \
+         (RFC 5482)",
+    )
+    .quantity_or_off("user_timeout", &mut c.user_timeout)?;
+    form.says("retransmissions before the application is told (R1 of RFC 9293)").integer(
+        "stalled_after",
+        0..=1_000_000,
+        &mut c.stalled_after,
+    )?;
+    form.says("retransmissions of a SYN-ACK").integer(
+        "syn_ack_retries",
+        0..=1_000_000,
+        &mut c.syn_ack_retries,
+    )?;
+    form.says(
+        "how long an attempt to open a connection may take, such as `\"75 s\"` (FreeBSD); \
+         `false`: as long as SYNs are sent again",
+    )
+    .quantity_or_off("opening_timeout", &mut c.opening_timeout)?;
+    form.says(
+        "habits in which stacks differ: `\"linux\"`, `\"freebsd\"`, or a table of switches \
+         such as `{ scale_first = true }`: see [tcp.md](tcp.md)",
+    )
+    .set("manners", manners::kind(c.manners), &mut c.manners)?;
+    form.says(
+        "an ICMP error of any kind ends an attempt to open a connection, as in Linux (RFC 5461 \
+         §4.1); otherwise only protocol and port unreachable do",
+    )
+    .boolean("soft_errors_end_opening", &mut c.soft_errors_end_opening)?;
+    path_mtu(form, c)?;
+    form.says(
+        "which resets carry timestamps (RFC 7323 §5.2): `\"all\"`, `\"aborts\"` those that \
+         answer nothing, as in Linux, or `\"none\"`, as in FreeBSD",
+    )
+    .choice("reset_timestamps", &RESET_TIMESTAMPS, &mut c.reset_timestamps)?;
+    form.says("a segment without timestamps where they were agreed on is dropped (RFC 7323 §3.2)")
+        .boolean("require_timestamps", &mut c.require_timestamps)?;
+    form.says(
+        "the timestamp of a segment that comes again is echoed also when it lies wholly before \
+         what was acknowledged last (RFC 7323 §4.3): where ACKs are lost, the peer's timeouts \
+         are no round trips",
+    )
+    .boolean("echo_old_segments", &mut c.echo_old_segments)?;
+    form.says(
+        "protection against wrapped sequence numbers, where timestamps are agreed on (RFC 7323)",
+    )
+    .boolean("paws", &mut c.paws)?;
+    form.says("most challenge ACKs in 5 s (RFC 5961); 0 for no limit").integer(
+        "challenge_acks",
+        0..=1_000_000,
+        &mut c.challenge_acks,
+    )?;
+    form.says("resets do not end TIME-WAIT (RFC 1337)")
+        .boolean("protect_time_wait", &mut c.protect_time_wait)?;
+    form.says("full segments that leave together where the window algorithm paces").integer(
+        "pacing_burst",
+        1..=1000,
+        &mut c.pacing_burst,
+    )
+}
+
+fn path_mtu(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
+    form.says(
+        "smaller segments when an ICMP error says that they are too big (RFC 1191, RFC 8201); \
+         routers send them with `icmp = true`",
+    )
+    .boolean("path_mtu_discovery", &mut c.path_mtu_discovery)?;
+    form.says("the smallest path MTU that is believed").set(
+        "min_path_mtu",
+        octets_in("104 B to 65535 B"),
+        &mut c.min_path_mtu,
+    )?;
+    form.says("the payload with which `mtu_probing = \"always\"` begins").set(
+        "mtu_probe_base",
+        octets_in("88 B to 65535 B"),
+        &mut c.mtu_probe_base,
+    )?;
+    form.says(
+        "probing for the largest segment that passes (RFC 4821): `\"always\"`, or \
+         `\"black-hole\"` after two timeouts in a row; as Linux's `tcp_mtu_probing`",
+    )
+    .choice("mtu_probing", &MTU_PROBINGS, &mut c.mtu_probing)?;
+    form.says("half the segment size after two timeouts in a row")
+        .boolean("black_hole_detection", &mut c.black_hole_detection)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use InitialReceiveWindow::{Octets, Share, Whole};
-    use anabranch_tcp::Manners;
+    use anabranch_tcp::{KeepAlive, Manners};
+    use anabranch_units::Span;
 
     fn read_text(text: &str) -> Result<Config, InputError> {
         let table = text.parse().expect("the test's TOML");

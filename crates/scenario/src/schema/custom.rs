@@ -3,6 +3,7 @@
 
 use crate::InputError;
 use crate::fields::Fields;
+use crate::shape::{self, Default, Field, Shape};
 use anabranch_custom::{Custom, OptionValue, Options};
 use toml::{Table, Value};
 
@@ -11,6 +12,30 @@ const SOURCE: &str = "source";
 
 /// What is allowed beside the names of a seam.
 pub(super) const ALLOWED: &str = "FILE.py:CLASS";
+
+/// What a field of a seam may be: what `known` says, or the name of an algorithm of the user's own, also
+/// in a table with the name in `key` and the options of the algorithm.
+pub(super) fn or_own(key: &'static str, known: Shape) -> Shape {
+    let mut shapes = match known {
+        Shape::Any(shapes) => shapes,
+        one => vec![one],
+    };
+    shapes.extend([Shape::Pattern(":"), Shape::Open(own_table(key))]);
+    Shape::Any(shapes)
+}
+
+/// A table that names an algorithm of the user's own in `key`; other fields are its options.
+pub(super) fn own_table(key: &'static str) -> shape::Table {
+    let field = |name, says, default, shape| Field { name, says, default, shape };
+    let name = "file and class of an algorithm of your own, [`FILE.py:CLASS`](your-algorithm.md)";
+    let source =
+        "digest of the file that is meant (SHA-256, 16 digits); a run with another is refused";
+    let fields = vec![
+        field(key, name, Default::Required, Shape::Pattern(":")),
+        field(SOURCE, source, Default::Words("any"), Shape::Text),
+    ];
+    shape::Table { fields, kinds: None }
+}
 
 /// The names of a seam, and that there may be the user's own.
 pub(super) fn names(known: impl IntoIterator<Item = &'static str>) -> String {

@@ -1,57 +1,30 @@
 //! `fast_open` of a flow's `tcp`: from and to TOML.
 
-use super::form::table_of;
+use super::form::Form;
 use crate::InputError;
-use crate::fields::Fields;
-use crate::quantity::Quantity;
 use anabranch_tcp::FastOpenOptions;
-use toml::Value;
 
-/// `true`, `false`, or a table.
-pub(super) fn read(
-    f: &Fields<'_>,
-    default: Option<FastOpenOptions>,
-) -> Result<Option<FastOpenOptions>, InputError> {
-    let Some(value) = f.get("fast_open") else { return Ok(default) };
-    if let Some(on) = value.as_bool() {
-        return Ok(on.then(|| default.unwrap_or_default()));
-    }
-    if !value.is_table() {
-        return Err(f.error("fast_open", "true, false, or a table of its options"));
-    }
-    let Some(t) = f.table("fast_open")? else { return Ok(default) };
-    let default = default.unwrap_or_default();
-    let options = FastOpenOptions {
-        client: t.boolean("client")?.unwrap_or(default.client),
-        server: t.boolean("server")?.unwrap_or(default.server),
-        experimental: t.boolean("experimental")?.unwrap_or(default.experimental),
-        cookieless: t.boolean("cookieless")?.unwrap_or(default.cookieless),
-        key_lifetime: match t.get("key_lifetime") {
-            Some(Value::Boolean(false)) => None,
-            _ => t.quantity("key_lifetime")?.or(default.key_lifetime),
-        },
-        retry_after: t.quantity("retry_after")?.unwrap_or(default.retry_after),
-        ..default
-    };
-    t.finish()?;
-    Ok(Some(options))
-}
-
-pub(super) fn write(options: Option<FastOpenOptions>) -> Value {
-    let Some(option) = options else { return false.into() };
-    table_of([
-        ("client", option.client.into()),
-        ("server", option.server.into()),
-        ("experimental", option.experimental.into()),
-        ("cookieless", option.cookieless.into()),
-        ("key_lifetime", option.key_lifetime.map_or(false.into(), |span| span.write().into())),
-        ("retry_after", option.retry_after.write().into()),
-    ])
+/// The fields of the table.
+pub(super) fn fields(form: &mut Form<'_>, o: &mut FastOpenOptions) -> Result<(), InputError> {
+    form.says("asks for cookies and opens with them").boolean("client", &mut o.client)?;
+    form.says("gives cookies and accepts data").boolean("server", &mut o.server)?;
+    form.says("asks by option kind 254").boolean("experimental", &mut o.experimental)?;
+    form.says("data without a cookie is sent and accepted (RFC 7413 §7.3)")
+        .boolean("cookieless", &mut o.cookieless)?;
+    form.says("how long a key makes cookies, which are good for two; at least 1 s")
+        .quantity_or_off("key_lifetime", &mut o.key_lifetime)?;
+    form.says(
+        "how long a client opens as usual after a refusal or a lost SYN; doubled by each in a \
+         row",
+    )
+    .quantity("retry_after", &mut o.retry_after)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fields::Fields;
+    use crate::quantity::Quantity;
     use anabranch_units::Span;
 
     fn read_text(text: &str) -> Result<Option<FastOpenOptions>, InputError> {
@@ -83,8 +56,8 @@ mod tests {
         ] {
             let options = read_text(text).unwrap();
             assert_eq!(options, expected, "{text}");
-            let table = table_of([("fast_open", write(options))]);
-            let written = table.as_table().expect("a table").to_string();
+            let config = anabranch_tcp::Config { fast_open: options, ..Default::default() };
+            let written = super::super::tcp::write(&config).to_string();
             assert_eq!(read_text(&written), Ok(expected), "{written}");
         }
     }
@@ -92,7 +65,7 @@ mod tests {
     #[test]
     fn errors_name_the_field_and_what_is_allowed() {
         for (text, field, allowed) in [
-            ("fast_open = 1", "fast_open", "true, false, or a table of its options"),
+            ("fast_open = 1", "fast_open", "true, false or a table"),
             ("fast_open = { server = 1 }", "fast_open.server", "true or false"),
             ("fast_open = { key_lifetime = \"0 s\" }", "fast_open.key_lifetime", "at least 1 s"),
             ("fast_open = { retry_after = \"3\" }", "fast_open.retry_after", Span::ALLOWED),

@@ -1,5 +1,6 @@
 //! Traffic: who sends what to whom, with which transport.
 
+use super::form::{Form, Integer, Text, quantity};
 use super::law;
 use super::messages::MessageSpec;
 use super::mptcp;
@@ -7,10 +8,10 @@ use super::sctp::{self, SctpSpec};
 use super::tcp;
 use super::traffic::{self, Workload};
 use super::udp;
-use crate::InputError;
 use crate::build::FIRST_PORT;
 use crate::fields::Fields;
-use crate::quantity::Quantity;
+use crate::shape::Shape;
+use crate::{InputError, pattern};
 use anabranch_mptcp::PathManager;
 use anabranch_sim::Sizes;
 use anabranch_tcp::Config;
@@ -67,11 +68,16 @@ pub enum Protocol {
     Udp(Box<anabranch_udp::Config>),
 }
 
+/// The transports by the names that they have in scenarios.
+const NAMES: [(&str, &str); 4] =
+    [("tcp", "tcp"), ("sctp", "sctp"), ("mptcp", "mptcp"), ("udp", "udp")];
+/// Those with connections, for which a port may listen.
+const CONNECTED: &[(&str, &str)] = NAMES.split_at(3).0;
+
 impl Protocol {
     /// The field `protocol` and the tables of its options.
-    pub(super) fn read(f: &Fields<'_>) -> Result<Protocol, InputError> {
-        let names = ["tcp", "sctp", "mptcp", "udp"].map(|name| (name, name));
-        let name = f.choice("protocol", &names)?.unwrap_or("tcp");
+    fn read(f: &Fields<'_>) -> Result<Protocol, InputError> {
+        let name = f.choice("protocol", &NAMES)?.unwrap_or("tcp");
         let (tcp, sctp, mptcp) = (f.table("tcp")?, f.table("sctp")?, f.table("mptcp")?);
         let udp = f.table("udp")?;
         if tcp.is_some() && name == "sctp" {
@@ -99,7 +105,7 @@ impl Protocol {
     }
 
     /// Puts both.
-    pub(super) fn write(&self, put: &mut dyn FnMut(&str, Value)) {
+    fn write(&self, put: &mut dyn FnMut(&'static str, Value)) {
         put("protocol", self.name().into());
         match self {
             Protocol::Tcp(config) => put("tcp", Value::Table(tcp::write(config))),
@@ -112,6 +118,50 @@ impl Protocol {
         }
     }
 
+    /// The field and the tables.
+    pub(super) fn fields(form: &mut Form<'_>, protocol: &mut Protocol) -> Result<(), InputError> {
+        Protocol::some(form, &NAMES, protocol)?;
+        form.says("options of UDP: see [datagrams](traffic.md#datagrams)");
+        form.or_else("all defaults").elsewhere("udp", udp::shape());
+        Ok(())
+    }
+
+    /// The same of a port that listens.
+    pub(super) fn of_listener(
+        form: &mut Form<'_>,
+        protocol: &mut Protocol,
+    ) -> Result<(), InputError> {
+        Protocol::some(form, CONNECTED, protocol)?;
+        let has_connections = !matches!(protocol, Protocol::Udp(_));
+        form.require(has_connections, "protocol", "tcp, sctp, mptcp: nobody listens for datagrams")
+    }
+
+    /// Reads and writes any of them, and describes those of `names` but for the table of UDP.
+    fn some(
+        form: &mut Form<'_>,
+        names: &[(&str, &str)],
+        protocol: &mut Protocol,
+    ) -> Result<(), InputError> {
+        match form {
+            Form::Read(f) => *protocol = Protocol::read(f)?,
+            Form::Write(table) => {
+                protocol.write(&mut |name, value| drop(table.insert(name.to_owned(), value)));
+            }
+            Form::Describe(_) => {
+                form.says("the transport").choice("protocol", names, &mut "tcp")?;
+                form.says(
+                    "options of TCP, and of the subflows of Multipath TCP: see [`tcp`](#flowstcp)",
+                );
+                form.or_else("all defaults").elsewhere("tcp", tcp::shape().named("tcp"));
+                form.says("options of SCTP: see [`sctp`](#flowssctp)");
+                form.or_else("all defaults").elsewhere("sctp", sctp::shape().named("sctp"));
+                form.says("options of Multipath TCP: see [`mptcp`](#flowsmptcp)");
+                form.or_else("all defaults").elsewhere("mptcp", mptcp::shape().named("mptcp"));
+            }
+        }
+        Ok(())
+    }
+
     /// The name in scenarios and tables.
     pub fn name(&self) -> &'static str {
         match self {
@@ -122,6 +172,13 @@ impl Protocol {
         }
     }
 }
+
+const PORT: &str = "where the flow goes to at `to`, 1 to 49151: flows over TCP and MPTCP that name the \
+    same one there share it, as connections to a server do. Packets find their connection by \
+    addresses and ports, the SYN of a further subflow by its token (RFC 8684 §3.2); what is for none \
+    is answered with a reset, dropped and counted as such. Flows that name none have ports from \
+    49152 on, each its own. A dissector may take our octets for those of the protocol that is \
+    registered for the port. In a live run none is shared where a kernel's sockets listen";
 
 /// The largest `port`: beyond it are those of flows that name none.
 const LAST_PORT: u16 = FIRST_PORT - 1;
@@ -138,29 +195,71 @@ impl FlowSpec {
         })
     }
 
+    /// What stands in the place of one before it is read.
+    fn unset() -> FlowSpec {
+        FlowSpec {
+            name: String::new(),
+            from: String::new(),
+            to: String::new(),
+            port: None,
+            start: Span::ZERO,
+            size: None,
+            sizes: None,
+            workload: Workload::Bulk,
+            duration: None,
+            reverse_size: None,
+            count: 1,
+            start_spread: Span::ZERO,
+            arrivals: None,
+            octets: false,
+            protocol: Protocol::Tcp(Box::default()),
+        }
+    }
+
     pub(super) fn read(f: &Fields<'_>) -> Result<FlowSpec, InputError> {
-        let protocol = Protocol::read(f)?;
-        let octets = |n: Option<Bytes>| n.map(|n| n.0);
-        let flow = FlowSpec {
-            name: f.required_text("name", "a name for the flow")?.to_owned(),
-            from: f.required_text("from", "the host that opens the connection")?.to_owned(),
-            to: f.required_text("to", "the host that the connection goes to")?.to_owned(),
-            port: f.integer("port", 1..=LAST_PORT)?,
-            start: f.quantity("start")?.unwrap_or(Span::ZERO),
-            size: octets(f.quantity("size")?),
-            sizes: law::read_sizes(f, "sizes")?,
-            workload: Workload::read(f)?,
-            duration: f.quantity("duration")?,
-            reverse_size: octets(f.quantity("reverse_size")?),
-            count: f.integer("count", 1..=MOST_FLOWS)?.unwrap_or(1),
-            start_spread: f.quantity("start_spread")?.unwrap_or(Span::ZERO),
-            arrivals: traffic::read_arrivals(f)?,
-            octets: f.boolean("octets")?.unwrap_or(false),
-            protocol,
-        };
-        f.finish()?;
+        let mut flow = FlowSpec::unset();
+        Form::read_all(f, |form| FlowSpec::fields(form, &mut flow))?;
         flow.check(f)?;
         Ok(flow)
+    }
+
+    pub(super) fn write(&self) -> Table {
+        Form::written(|form| FlowSpec::fields(form, &mut self.clone()))
+    }
+
+    /// What an entry may hold.
+    pub(super) fn shape() -> Shape {
+        Shape::Table(Form::described(|form| FlowSpec::fields(form, &mut FlowSpec::unset())))
+    }
+
+    fn fields(form: &mut Form<'_>, flow: &mut FlowSpec) -> Result<(), InputError> {
+        form.says("with `count` above 1 the flows are `NAME-0`, `NAME-1`, ...");
+        form.required("name", Text, "a name for the flow", &mut flow.name)?;
+        // Which of them a pattern needs, it says itself.
+        form.says("the host that opens the connection and sends").or_else("required");
+        form.required("from", Text, "the host that opens the connection", &mut flow.from)?;
+        form.says("the other host").or_else("required");
+        form.required("to", Text, "the host that the connection goes to", &mut flow.to)?;
+        pattern::describe(form);
+        form.says(PORT).or_else("one of its own");
+        form.optional("port", Integer(1..=LAST_PORT), &mut flow.port)?;
+        form.says("when the connection is opened").quantity("start", &mut flow.start)?;
+        form.says("octets that `from` sends").or_else("no end");
+        form.octets_or_none("size", &mut flow.size)?;
+        form.says("draws the size of each flow, see [workloads](#workloads)");
+        form.optional("sizes", law::sizes(), &mut flow.sizes)?;
+        Workload::field(form, &mut flow.workload)?;
+        form.says("time after the start at which a flow without `size` is cut off; one with a `size` goes on to its end");
+        form.optional("duration", quantity(), &mut flow.duration)?;
+        form.says("octets that `to` sends at the same time");
+        form.octets_or_none("reverse_size", &mut flow.reverse_size)?;
+        form.says("that many flows").integer("count", 1..=MOST_FLOWS, &mut flow.count)?;
+        form.says("starts are uniform over this time after `start`");
+        form.quantity("start_spread", &mut flow.start_spread)?;
+        traffic::arrivals(form, &mut flow.arrivals)?;
+        form.says("carry real octets and compare them at the receiver");
+        form.boolean("octets", &mut flow.octets)?;
+        Protocol::fields(form, &mut flow.protocol)
     }
 
     /// Checks what concerns more than one field.
@@ -333,43 +432,5 @@ impl FlowSpec {
             }
             _ => has_size,
         }
-    }
-
-    pub(super) fn write(&self) -> Table {
-        let mut table = Table::new();
-        let mut put = |name: &str, value: Value| {
-            table.insert(name.to_owned(), value);
-        };
-        put("name", self.name.as_str().into());
-        put("from", self.from.as_str().into());
-        put("to", self.to.as_str().into());
-        if let Some(port) = self.port {
-            put("port", i64::from(port).into());
-        }
-        put("start", self.start.write().into());
-        if let Some(size) = self.size {
-            put("size", Bytes(size).write().into());
-        }
-        if let Some(sizes) = &self.sizes {
-            put("sizes", law::write_sizes(sizes));
-        }
-        if let Some(traffic) = self.workload.write() {
-            put("traffic", traffic);
-        }
-        if let Some(per_second) = self.arrivals {
-            let arrivals = [("per_second".to_owned(), per_second.into())];
-            put("arrivals", Value::Table(arrivals.into_iter().collect()));
-        }
-        if let Some(duration) = self.duration {
-            put("duration", duration.write().into());
-        }
-        if let Some(size) = self.reverse_size {
-            put("reverse_size", Bytes(size).write().into());
-        }
-        put("count", i64::from(self.count).into());
-        put("start_spread", self.start_spread.write().into());
-        put("octets", self.octets.into());
-        self.protocol.write(&mut put);
-        table
     }
 }

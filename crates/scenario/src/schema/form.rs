@@ -1,196 +1,478 @@
-//! One list of options that is read from a table or written to one.
+//! The declaration of a table: one list of its fields that is read from TOML, written to it, or
+//! described.
+//!
+//! A field is one line of the list: its name, its kind with its range, the place of its value, and
+//! before them the sentence that says what it means. Its default is what stands in that place before
+//! it is read. So the reader with its messages, the resolved scenario, the JSON Schema and the tables
+//! of docs/scenario.md cannot drift apart.
 
+mod kind;
+mod options;
+
+pub(crate) use kind::{
+    Boolean, Choice, Integer, Kind, Number, Probability, Text, Texts, Within, by, octets,
+    octets_in, quantity, quantity_shape, tables,
+};
+
+use super::custom;
 use crate::InputError;
 use crate::fields::Fields;
+use crate::nearest::one_of;
 use crate::quantity::Quantity;
-use anabranch_congestion::OptionForm;
-use anabranch_units::{Bytes, Span};
+use crate::shape::{self, Field, KindDefault, Shape};
 use std::fmt::Display;
 use std::mem::discriminant;
 use std::ops::RangeInclusive;
 use toml::{Table, Value};
 
-/// Where options come from or go to. Each method reads the field `name` into
-/// `value` if it is there, or writes it.
-pub(super) enum Form<'a> {
+/// Where fields come from or go to. Each method reads the field `name` into `value` if it is there,
+/// writes it, or describes it.
+pub(crate) enum Form<'a> {
+    /// From a table.
     Read(&'a Fields<'a>),
+    /// Into a table, every default spelt out.
     Write(Table),
+    /// What there may be.
+    Describe(Description),
 }
 
-impl Form<'_> {
-    pub(super) fn name(&mut self, name: &str, value: &str) {
+/// What a form has described so far.
+#[derive(Default)]
+pub(crate) struct Description {
+    table: shape::Table,
+    /// The sentence of the next field, and the words for its default.
+    says: &'static str,
+    default: Option<&'static str>,
+    /// The next field may name an algorithm of the user's own, in a table by this field.
+    own: Option<&'static str>,
+    /// The next field may be this word, and whether that is its default.
+    word: Option<(&'static str, bool)>,
+}
+
+type Done = Result<(), InputError>;
+
+impl<'a> Form<'a> {
+    /// The table that `list` writes.
+    pub(crate) fn written(list: impl FnOnce(&mut Form<'_>) -> Done) -> Table {
+        let mut form = Form::Write(Table::new());
+        // Nothing is refused where nothing is read.
+        let _ = list(&mut form);
+        match form {
+            Form::Write(table) => table,
+            _ => Table::new(),
+        }
+    }
+
+    /// The table that `list` describes.
+    pub(crate) fn described(list: impl FnOnce(&mut Form<'_>) -> Done) -> shape::Table {
+        let mut form = Form::Describe(Description::default());
+        let _ = list(&mut form);
+        match form {
+            Form::Describe(description) => description.table,
+            _ => shape::Table::default(),
+        }
+    }
+
+    /// Reads `list` from a table, of which it names all fields.
+    pub(crate) fn read_all(f: &Fields<'_>, list: impl FnOnce(&mut Form<'_>) -> Done) -> Done {
+        list(&mut Form::Read(f))?;
+        f.finish()
+    }
+
+    /// What the next field means. A sentence may be of several fields that follow each other: the
+    /// tables of docs/ put those with the same one into one row.
+    pub(crate) fn says(&mut self, sentence: &'static str) -> &mut Self {
+        if let Form::Describe(description) = self {
+            description.says = sentence;
+        }
+        self
+    }
+
+    /// Words for the default of the next field, where no value says it.
+    pub(crate) fn or_else(&mut self, default: &'static str) -> &mut Self {
+        if let Form::Describe(description) = self {
+            description.default = Some(default);
+        }
+        self
+    }
+
+    /// The next field may also name an algorithm of the user's own, in a table by the field `key`.
+    pub(crate) fn or_own(&mut self, key: &'static str) -> &mut Self {
+        if let Form::Describe(description) = self {
+            description.own = Some(key);
+        }
+        self
+    }
+
+    /// The next field may also be `word`, which is its default or not.
+    pub(crate) fn or_word(&mut self, word: &'static str, is_default: bool) -> &mut Self {
+        if let Form::Describe(description) = self {
+            description.word = Some((word, is_default));
+        }
+        self
+    }
+
+    /// The table that is read; `None` while writing or describing.
+    pub(crate) fn reads(&self) -> Option<&'a Fields<'a>> {
+        match self {
+            Form::Read(f) => Some(f),
+            _ => None,
+        }
+    }
+
+    /// Puts a word into what is written.
+    pub(crate) fn name(&mut self, name: &str, value: &str) {
         if let Form::Write(table) = self {
             table.insert(name.to_owned(), value.into());
         }
     }
 
-    pub(super) fn into_value(self) -> Value {
+    /// Refuses `name` unless it `holds`, where it is read.
+    pub(crate) fn require(&self, holds: bool, name: &str, allowed: &str) -> Done {
         match self {
-            Form::Read(_) => Value::Table(Table::new()),
-            Form::Write(table) => Value::Table(table),
+            Form::Read(f) if !holds => Err(f.error(name, allowed)),
+            _ => Ok(()),
         }
     }
 
-    /// The error that the field does not hold what is `allowed`.
-    pub(super) fn error(&self, name: &str, allowed: &str) -> InputError {
-        match self {
-            Form::Read(f) => f.error(name, allowed),
-            Form::Write(_) => InputError::field(name, "", allowed),
-        }
-    }
-
-    pub(super) fn boolean(
+    /// Describes a field: the default is a value, or `None` for words.
+    fn describe(
         &mut self,
         name: &'static str,
-        value: &mut bool,
-    ) -> Result<(), InputError> {
-        self.field(name, value, |f| f.boolean(name), |v| Value::Boolean(*v))
-    }
-
-    pub(super) fn integer<N>(
-        &mut self,
-        name: &'static str,
-        range: RangeInclusive<N>,
-        value: &mut N,
-    ) -> Result<(), InputError>
-    where
-        N: TryFrom<i64> + Into<i64> + PartialOrd + Display + Copy,
-    {
-        self.field(name, value, |f| f.integer(name, range), |v| Value::Integer((*v).into()))
-    }
-
-    pub(super) fn probability(
-        &mut self,
-        name: &'static str,
-        value: &mut f64,
-    ) -> Result<(), InputError> {
-        self.field(name, value, |f| f.probability(name), |v| Value::Float(*v))
-    }
-
-    /// A part of one that may be absent.
-    pub(super) fn probability_or_none(
-        &mut self,
-        name: &'static str,
-        value: &mut Option<f64>,
-    ) -> Result<(), InputError> {
-        match (self, value) {
-            (Form::Read(f), value) => *value = f.probability(name)?.or(*value),
-            (Form::Write(table), Some(value)) => {
-                table.insert(name.to_owned(), Value::Float(*value));
+        mut shape: Shape,
+        mut default: Option<Value>,
+        none: &'static str,
+    ) {
+        if let Form::Describe(d) = self {
+            if let Some((word, is_default)) = d.word.take() {
+                shape = Shape::Any(vec![Shape::Words(vec![word.to_owned()]), shape]);
+                default = if is_default { Some(word.into()) } else { default };
             }
-            (Form::Write(_), None) => {}
+            let default = match (d.default.take(), default) {
+                (Some(words), _) => shape::Default::Words(words),
+                (None, Some(value)) => shape::Default::Value(value),
+                (None, None) if none.is_empty() => shape::Default::Required,
+                (None, None) => shape::Default::Words(none),
+            };
+            let says = std::mem::take(&mut d.says);
+            let shape = match d.own.take() {
+                Some(key) => custom::or_own(key, shape),
+                None => shape,
+            };
+            d.table.fields.push(Field { name, says, default, shape });
+        }
+    }
+
+    /// A field whose default stands in `value`.
+    pub(crate) fn set<K: Kind>(
+        &mut self,
+        name: &'static str,
+        kind: K,
+        value: &mut K::Value,
+    ) -> Done {
+        match self {
+            Form::Read(f) => {
+                if let Some(given) = kind.read(f, name)? {
+                    *value = given;
+                }
+            }
+            Form::Write(table) => drop(table.insert(name.to_owned(), kind.write(value))),
+            Form::Describe(_) => self.describe(name, kind.shape(), Some(kind.default(value)), ""),
         }
         Ok(())
     }
 
-    pub(super) fn quantity<Q: Quantity>(
+    /// A field that may be absent, and then says nothing.
+    pub(crate) fn optional<K: Kind>(
         &mut self,
         name: &'static str,
-        value: &mut Q,
-    ) -> Result<(), InputError> {
-        self.field(name, value, |f| f.quantity(name), |v| v.write().into())
-    }
-
-    pub(super) fn choice<T: Clone + PartialEq>(
-        &mut self,
-        name: &'static str,
-        choices: &[(&str, T)],
-        value: &mut T,
-    ) -> Result<(), InputError> {
-        let word = |v: &T| word(choices, v).into();
-        self.field(name, value, |f| f.choice(name, choices), word)
-    }
-
-    /// A number of octets.
-    pub(super) fn octets<N>(&mut self, name: &'static str, value: &mut N) -> Result<(), InputError>
-    where
-        N: TryFrom<u64> + Into<u64> + Copy,
-    {
-        self.field(name, value, |f| read_octets(f, name), |v| write_octets(*v))
-    }
-
-    /// A number of octets that may be absent.
-    pub(super) fn octets_or_none<N>(
-        &mut self,
-        name: &'static str,
-        value: &mut Option<N>,
-    ) -> Result<(), InputError>
-    where
-        N: TryFrom<u64> + Into<u64> + Copy,
-    {
-        match (self, value) {
-            (Form::Read(f), value) => *value = read_octets(f, name)?.or(*value),
-            (Form::Write(table), Some(value)) => {
-                table.insert(name.to_owned(), write_octets(*value));
+        kind: K,
+        value: &mut Option<K::Value>,
+    ) -> Done {
+        match self {
+            Form::Read(f) => {
+                if let Some(given) = kind.read(f, name)? {
+                    *value = Some(given);
+                }
             }
-            (Form::Write(_), None) => {}
+            Form::Write(table) => {
+                if let Some(value) = value {
+                    table.insert(name.to_owned(), kind.write(value));
+                }
+            }
+            Form::Describe(_) => {
+                let default = value.as_ref().map(|value| kind.default(value));
+                self.describe(name, kind.shape(), default, "none");
+            }
         }
         Ok(())
     }
 
-    /// A whole number, or `false` for none.
-    pub(super) fn integer_or_off<N>(
+    /// A field that is not written where it says what is `usual`.
+    pub(crate) fn rare<K: Kind>(
         &mut self,
         name: &'static str,
-        range: RangeInclusive<N>,
-        value: &mut Option<N>,
-    ) -> Result<(), InputError>
+        kind: K,
+        value: &mut K::Value,
+        usual: &K::Value,
+    ) -> Done
     where
-        N: TryFrom<i64> + Into<i64> + PartialOrd + Display + Copy,
+        K::Value: PartialEq,
     {
-        let read = |f: &Fields<'_>| f.integer(name, range);
-        self.or_off(name, value, read, |v| Value::Integer((*v).into()))
+        if matches!(self, Form::Write(_)) && value == usual {
+            return Ok(());
+        }
+        self.set(name, kind, value)
     }
 
-    /// A quantity, or `false` for none.
-    pub(super) fn quantity_or_off<Q: Quantity>(
+    /// A field that must be there; `allowed` says what, to whom it is missing.
+    pub(crate) fn required<K: Kind>(
         &mut self,
         name: &'static str,
-        value: &mut Option<Q>,
-    ) -> Result<(), InputError> {
-        self.or_off(name, value, |f| f.quantity(name), |v| v.write().into())
+        kind: K,
+        allowed: &str,
+        value: &mut K::Value,
+    ) -> Done {
+        match self {
+            Form::Read(f) => *value = kind.read(f, name)?.ok_or_else(|| f.error(name, allowed))?,
+            Form::Write(table) => drop(table.insert(name.to_owned(), kind.write(value))),
+            Form::Describe(_) => self.describe(name, kind.shape(), None, ""),
+        }
+        Ok(())
     }
 
-    fn or_off<T>(
+    /// A field that is read elsewhere, before this table is: it is described alone.
+    pub(crate) fn elsewhere(&mut self, name: &'static str, shape: Shape) {
+        self.describe(name, shape, None, "none");
+    }
+
+    /// A field that may be `false`, for none.
+    pub(crate) fn or_off<K: Kind>(
         &mut self,
         name: &'static str,
-        value: &mut Option<T>,
-        read: impl FnOnce(&Fields<'_>) -> Result<Option<T>, InputError>,
-        write: impl FnOnce(&T) -> Value,
-    ) -> Result<(), InputError> {
+        kind: K,
+        value: &mut Option<K::Value>,
+    ) -> Done {
         match self {
             Form::Read(f) if f.get(name).and_then(Value::as_bool) == Some(false) => *value = None,
             Form::Read(f) => {
                 let or_off =
                     |e: InputError| InputError { allowed: format!("false, or {}", e.allowed), ..e };
-                if let Some(given) = read(f).map_err(or_off)? {
+                if let Some(given) = kind.read(f, name).map_err(or_off)? {
                     *value = Some(given);
                 }
             }
             Form::Write(table) => {
-                let written = value.as_ref().map_or(Value::Boolean(false), write);
+                let written =
+                    value.as_ref().map_or(Value::Boolean(false), |value| kind.write(value));
                 table.insert(name.to_owned(), written);
+            }
+            Form::Describe(_) => {
+                let default =
+                    value.as_ref().map_or(Value::Boolean(false), |value| kind.default(value));
+                self.describe(name, kind.shape().or_false(), Some(default), "");
             }
         }
         Ok(())
     }
 
-    /// A table with what `options` lists.
-    pub(super) fn table(
+    pub(crate) fn boolean(&mut self, name: &'static str, value: &mut bool) -> Done {
+        self.set(name, Boolean, value)
+    }
+
+    pub(crate) fn integer<N>(
         &mut self,
         name: &'static str,
-        options: impl FnOnce(&mut Form<'_>) -> Result<(), InputError>,
-    ) -> Result<(), InputError> {
+        range: RangeInclusive<N>,
+        value: &mut N,
+    ) -> Done
+    where
+        N: TryFrom<i64> + TryInto<i64> + PartialOrd + Display + Copy,
+    {
+        self.set(name, Integer(range), value)
+    }
+
+    pub(crate) fn probability(&mut self, name: &'static str, value: &mut f64) -> Done {
+        self.set(name, Probability, value)
+    }
+
+    pub(crate) fn quantity<Q: Quantity>(&mut self, name: &'static str, value: &mut Q) -> Done {
+        self.set(name, quantity::<Q>(), value)
+    }
+
+    pub(crate) fn choice<T: Clone + PartialEq>(
+        &mut self,
+        name: &'static str,
+        choices: &[(&str, T)],
+        value: &mut T,
+    ) -> Done {
+        self.set(name, Choice(choices), value)
+    }
+
+    /// A number of octets.
+    pub(crate) fn octets<N>(&mut self, name: &'static str, value: &mut N) -> Done
+    where
+        N: TryFrom<u64> + Into<u64> + Copy,
+    {
+        self.set(name, octets(), value)
+    }
+
+    /// A number of octets that may be absent.
+    pub(crate) fn octets_or_none<N>(&mut self, name: &'static str, value: &mut Option<N>) -> Done
+    where
+        N: TryFrom<u64> + Into<u64> + Copy,
+    {
+        self.optional(name, octets(), value)
+    }
+
+    /// A whole number, or `false` for none.
+    pub(crate) fn integer_or_off<N>(
+        &mut self,
+        name: &'static str,
+        range: RangeInclusive<N>,
+        value: &mut Option<N>,
+    ) -> Done
+    where
+        N: TryFrom<i64> + TryInto<i64> + PartialOrd + Display + Copy,
+    {
+        self.or_off(name, Integer(range), value)
+    }
+
+    /// A quantity, or `false` for none.
+    pub(crate) fn quantity_or_off<Q: Quantity>(
+        &mut self,
+        name: &'static str,
+        value: &mut Option<Q>,
+    ) -> Done {
+        self.or_off(name, quantity::<Q>(), value)
+    }
+
+    /// A table with what `list` has.
+    pub(crate) fn table(
+        &mut self,
+        name: &'static str,
+        list: impl FnOnce(&mut Form<'_>) -> Done,
+    ) -> Done {
         match self {
             Form::Read(f) => {
                 let Some(inner) = f.table(name)? else { return Ok(()) };
-                options(&mut Form::Read(&inner))?;
-                inner.finish()
+                Form::read_all(&inner, list)
             }
             Form::Write(table) => {
                 let mut inner = Form::Write(Table::new());
-                options(&mut inner)?;
+                list(&mut inner)?;
                 table.insert(name.to_owned(), inner.into_value());
+                Ok(())
+            }
+            Form::Describe(_) => {
+                let described = Form::described(list);
+                let default = defaults(&described);
+                self.describe(name, Shape::Table(described), Some(default), "");
+                Ok(())
+            }
+        }
+    }
+
+    /// A table with what `list` has, or nothing; `make` gives what it has by default.
+    pub(crate) fn optional_table<T>(
+        &mut self,
+        name: &'static str,
+        value: &mut Option<T>,
+        make: impl FnOnce() -> T,
+        list: impl FnOnce(&mut Form<'_>, &mut T) -> Done,
+    ) -> Done {
+        match self {
+            Form::Read(f) => {
+                let Some(inner) = f.table(name)? else { return Ok(()) };
+                Form::read_all(&inner, |form| list(form, value.get_or_insert_with(make)))
+            }
+            Form::Write(table) => {
+                let Some(value) = value else { return Ok(()) };
+                table.insert(name.to_owned(), Form::written(|form| list(form, value)).into());
+                Ok(())
+            }
+            Form::Describe(_) => {
+                let described = Form::described(|form| list(form, &mut make()));
+                self.describe(name, Shape::Table(described), None, "none");
+                Ok(())
+            }
+        }
+    }
+
+    /// A list of tables; empty when absent. `make` gives what one has by default.
+    pub(crate) fn list<T>(
+        &mut self,
+        name: &'static str,
+        values: &mut Vec<T>,
+        make: impl Fn() -> T,
+        list: impl Fn(&mut Form<'_>, &mut T) -> Done,
+    ) -> Done {
+        match self {
+            Form::Read(f) => {
+                for inner in f.tables(name)? {
+                    let mut value = make();
+                    Form::read_all(&inner, |form| list(form, &mut value))?;
+                    values.push(value);
+                }
+            }
+            Form::Write(table) => {
+                let one = |value: &mut T| Value::Table(Form::written(|form| list(form, value)));
+                table.insert(name.to_owned(), Value::Array(values.iter_mut().map(one).collect()));
+            }
+            Form::Describe(_) => {
+                let described = Form::described(|form| list(form, &mut make()));
+                self.describe(name, Shape::Table(described).list(), None, "none");
+            }
+        }
+        Ok(())
+    }
+
+    /// The kinds of this table: the field `key` names one of `all`, each with a sentence and what it
+    /// has by default, and `list` has the fields of each. `default` is the kind of a table that does
+    /// not say it.
+    pub(crate) fn kinds<T: Clone>(
+        &mut self,
+        key: &'static str,
+        default: Option<&'static str>,
+        all: &[(&'static str, &'static str, T)],
+        value: &mut T,
+        list: impl Fn(&mut Form<'_>, &mut T) -> Done,
+    ) -> Done {
+        let name = |value: &T| {
+            let of = |kind: &&(&str, &str, T)| discriminant(&kind.2) == discriminant(value);
+            all.iter().find(of).map_or("", |kind| kind.0)
+        };
+        self.kinds_by(key, default, all, value, name, list)
+    }
+
+    /// The same, where `name` tells which kind a value is of.
+    pub(crate) fn kinds_by<T: Clone>(
+        &mut self,
+        key: &'static str,
+        default: Option<&'static str>,
+        all: &[(&'static str, &'static str, T)],
+        value: &mut T,
+        name: impl Fn(&T) -> &'static str,
+        list: impl Fn(&mut Form<'_>, &mut T) -> Done,
+    ) -> Done {
+        match self {
+            Form::Read(f) => {
+                let names: Vec<&str> = all.iter().map(|kind| kind.0).collect();
+                let given = f.text(key)?.or(default);
+                let given = given.ok_or_else(|| f.error(key, names.join(", ")))?;
+                let kind = all.iter().find(|kind| kind.0 == given);
+                *value = kind.ok_or_else(|| f.error(key, one_of(given, &names)))?.2.clone();
+                list(self, value)
+            }
+            Form::Write(_) => {
+                self.name(key, name(value));
+                list(self, value)
+            }
+            Form::Describe(d) => {
+                let fields = |of: &T| Form::described(|form| list(form, &mut of.clone())).fields;
+                let all = all.iter().map(|(name, says, of)| (*name, *says, fields(of))).collect();
+                let default = default.map_or(KindDefault::None, KindDefault::Kind);
+                d.table.kinds = Some(shape::Kinds { key, default, all });
                 Ok(())
             }
         }
@@ -198,14 +480,16 @@ impl Form<'_> {
 
     /// One of `kinds` by its name, or a table with the name in the field `key`
     /// and what `options` lists.
-    pub(super) fn named_table<T: Clone>(
+    pub(crate) fn named_table<T: Clone>(
         &mut self,
         name: &'static str,
         key: &'static str,
-        kinds: &[(&str, T)],
+        kinds: &[(&'static str, T)],
         value: &mut T,
-        options: impl FnOnce(&mut Form<'_>, &mut T) -> Result<(), InputError>,
-    ) -> Result<(), InputError> {
+        options: impl Fn(&mut Form<'_>, &mut T) -> Done,
+    ) -> Done {
+        let of = |kind: &&(&str, T)| discriminant(&kind.1) == discriminant(value);
+        let written = kinds.iter().find(of).map_or("", |(kind, _)| kind);
         match self {
             Form::Read(f) => match f.get(name) {
                 Some(Value::Table(table)) => {
@@ -222,12 +506,15 @@ impl Form<'_> {
                 }
             },
             Form::Write(table) => {
-                let of = |kind: &&(&str, T)| discriminant(&kind.1) == discriminant(value);
-                let kind = kinds.iter().find(of).map_or("", |(kind, _)| kind);
                 let mut inner = Form::Write(Table::new());
-                inner.name(key, kind);
+                inner.name(key, written);
                 options(&mut inner, value)?;
                 table.insert(name.to_owned(), inner.into_value());
+                Ok(())
+            }
+            Form::Describe(_) => {
+                let shape = named_shape(key, kinds, options);
+                self.describe(name, shape, Some(written.into()), "");
                 Ok(())
             }
         }
@@ -235,12 +522,12 @@ impl Form<'_> {
 
     /// `true` for the defaults, `false` for nothing, or a table with what
     /// `options` lists.
-    pub(super) fn switch_or_table<T: Default>(
+    pub(crate) fn switch_or_table<T: Default>(
         &mut self,
         name: &'static str,
         value: &mut Option<T>,
-        options: impl FnOnce(&mut Form<'_>, &mut T) -> Result<(), InputError>,
-    ) -> Result<(), InputError> {
+        options: impl FnOnce(&mut Form<'_>, &mut T) -> Done,
+    ) -> Done {
         match self {
             Form::Read(f) => match f.get(name) {
                 None => Ok(()),
@@ -265,110 +552,48 @@ impl Form<'_> {
                 table.insert(name.to_owned(), written);
                 Ok(())
             }
+            Form::Describe(_) => {
+                let is_on = value.is_some().into();
+                let table = Form::described(|form| options(form, &mut T::default()));
+                let shape = Shape::Any(vec![Shape::Boolean, Shape::Table(table)]);
+                self.describe(name, shape, Some(is_on), "");
+                Ok(())
+            }
         }
     }
 
-    fn field<T>(
-        &mut self,
-        name: &'static str,
-        value: &mut T,
-        read: impl FnOnce(&Fields<'_>) -> Result<Option<T>, InputError>,
-        write: impl FnOnce(&T) -> Value,
-    ) -> Result<(), InputError> {
+    /// The table that was written.
+    pub(crate) fn into_value(self) -> Value {
         match self {
-            Form::Read(f) => {
-                if let Some(given) = read(f)? {
-                    *value = given;
-                }
-            }
-            Form::Write(table) => {
-                table.insert(name.to_owned(), write(value));
-            }
+            Form::Write(table) => Value::Table(table),
+            _ => Value::Table(Table::new()),
         }
-        Ok(())
     }
 }
 
-impl OptionForm for Form<'_> {
-    type Error = InputError;
-
-    fn boolean(&mut self, name: &'static str, value: &mut bool) -> Result<(), InputError> {
-        Form::boolean(self, name, value)
-    }
-
-    fn integer<N>(
-        &mut self,
-        name: &'static str,
-        range: RangeInclusive<N>,
-        value: &mut N,
-    ) -> Result<(), InputError>
-    where
-        N: TryFrom<i64> + Into<i64> + PartialOrd + Display + Copy,
-    {
-        Form::integer(self, name, range, value)
-    }
-
-    fn number(
-        &mut self,
-        name: &'static str,
-        range: RangeInclusive<f64>,
-        value: &mut f64,
-    ) -> Result<(), InputError> {
-        let within = |f: &Fields<'_>| match f.number(name)? {
-            Some(n) if !range.contains(&n) => {
-                Err(f.error(name, format!("a number from {} to {}", range.start(), range.end())))
-            }
-            given => Ok(given),
-        };
-        self.field(name, value, within, |v| Value::Float(*v))
-    }
-
-    fn probability(&mut self, name: &'static str, value: &mut f64) -> Result<(), InputError> {
-        Form::probability(self, name, value)
-    }
-
-    fn span(&mut self, name: &'static str, value: &mut Span) -> Result<(), InputError> {
-        Form::quantity(self, name, value)
-    }
-
-    fn choice<T: Clone + PartialEq>(
-        &mut self,
-        name: &'static str,
-        choices: &[(&'static str, T)],
-        value: &mut T,
-    ) -> Result<(), InputError> {
-        Form::choice(self, name, choices, value)
-    }
-
-    fn require(
-        &mut self,
-        holds: bool,
-        name: &'static str,
-        allowed: &'static str,
-    ) -> Result<(), InputError> {
-        if holds { Ok(()) } else { Err(self.error(name, allowed)) }
-    }
+/// One of some kinds by name, or as a table with its options.
+pub(crate) fn named_shape<T: Clone>(
+    key: &'static str,
+    kinds: &[(&'static str, T)],
+    options: impl Fn(&mut Form<'_>, &mut T) -> Done,
+) -> Shape {
+    let fields = |of: &T| Form::described(|form| options(form, &mut of.clone())).fields;
+    let all = kinds.iter().map(|(name, of)| (*name, "", fields(of))).collect();
+    let kinds_of = shape::Kinds { key, default: KindDefault::None, all };
+    let table = shape::Table { fields: Vec::new(), kinds: Some(kinds_of) };
+    Shape::Any(vec![Shape::words(kinds), Shape::Table(table)])
 }
 
-fn read_octets<N: TryFrom<u64>>(
-    f: &Fields<'_>,
-    name: &'static str,
-) -> Result<Option<N>, InputError> {
-    let most = || f.error(name, format!("0 B to {}", Bytes(u64::MAX >> (64 - 8 * size_of::<N>()))));
-    let octets: Option<Bytes> = f.quantity(name)?;
-    octets.map(|octets| N::try_from(octets.0).map_err(|_| most())).transpose()
-}
-
-fn write_octets<N: Into<u64>>(octets: N) -> Value {
-    Bytes(octets.into()).write().into()
+/// The table of the defaults that are values.
+fn defaults(table: &shape::Table) -> Value {
+    let value = |field: &Field| match &field.default {
+        shape::Default::Value(value) => Some((field.name.to_owned(), value.clone())),
+        _ => None,
+    };
+    Value::Table(table.fields.iter().filter_map(value).collect())
 }
 
 /// The word for `meaning`.
-pub(super) fn word<T: PartialEq>(words: &[(&str, T)], meaning: &T) -> String {
+pub(crate) fn word<T: PartialEq>(words: &[(&str, T)], meaning: &T) -> String {
     words.iter().find(|(_, m)| m == meaning).map_or("", |(word, _)| word).to_owned()
-}
-
-/// A table of these fields.
-pub(super) fn table_of(fields: impl IntoIterator<Item = (&'static str, Value)>) -> Value {
-    Value::Table(fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
 }

@@ -1,12 +1,14 @@
 //! Hosts: end systems, by name or as a table with what is special about one.
 
-use super::Ip;
+use super::form::{Boolean, Form, Kind, Text, by, quantity, quantity_shape};
+use super::{Ip, ip};
 use crate::InputError;
 use crate::fields::Fields;
 use crate::quantity::Quantity;
+use crate::shape::{self, Shape};
 use anabranch_sim::HostConfig;
 use anabranch_units::Span;
-use toml::{Table, Value};
+use toml::Value;
 
 /// A host.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -60,18 +62,47 @@ impl HostSpec {
     }
 
     fn read(f: &Fields<'_>, ip: Ip) -> Result<HostSpec, InputError> {
-        let name = f.required_text("name", "the name of the host")?;
-        let ip = Ip::read(f)?.unwrap_or(ip);
-        let mut host = HostSpec::named(name, ip);
-        if f.get("interfaces").is_some() {
-            (host.interfaces, host.families) = read_interfaces(f, ip)?.into_iter().unzip();
-        }
-        (host.config.receive, host.config.send) = read_processing(f)?;
-        host.config.backpressure = f.quantity("backpressure")?;
-        host.external = f.boolean("external")?.unwrap_or(false);
-        host.receive_offload = f.boolean("receive_offload")?.unwrap_or(true);
-        f.finish()?;
+        let mut host = HostSpec::named("", ip);
+        let mut own = Ip::read(f)?;
+        Form::read_all(f, |form| HostSpec::fields(form, &mut host, &mut own))?;
         Ok(host)
+    }
+
+    /// What the field `hosts` may hold.
+    pub(super) fn shape() -> Shape {
+        Shape::Any(vec![Shape::Text, Shape::Table(HostSpec::table())]).list()
+    }
+
+    /// What a host may be that is a table.
+    pub(crate) fn table() -> shape::Table {
+        let mut host = HostSpec::named("", Ip::V4);
+        Form::described(|form| HostSpec::fields(form, &mut host, &mut None))
+    }
+
+    /// The fields of a host; `own` is its protocol, where that is not the scenario's.
+    fn fields(
+        form: &mut Form<'_>,
+        host: &mut HostSpec,
+        own: &mut Option<Ip>,
+    ) -> Result<(), InputError> {
+        form.says("the name by which links and flows mean it");
+        form.required("name", Text, "the name of the host", &mut host.name)?;
+        let of_scenario = host.families[0];
+        interfaces(form, host, own.unwrap_or(of_scenario))?;
+        form.says("Internet protocol of its interfaces that do not say theirs, 4 or 6")
+            .or_else("the scenario's");
+        form.optional("ip", ip::kind(), own)?;
+        let config = &mut host.config;
+        let mut times = (config.receive, config.send);
+        form.says("time that each packet received and each packet sent takes the host's one processor; what is sent goes before what has come and waits. `{ receive = \"50 us\", send = \"20 us\" }` tells them apart, each none when left out");
+        form.or_else("none").rare("processing", processing(), &mut times, &Default::default())?;
+        (config.receive, config.send) = times;
+        form.says("an endpoint (a connection's side) sends nothing while more than these octets of its packets, IP headers included, wait for the host's line; the packet on the line does not count. `\"0 B\"` lets one wait");
+        form.optional("backpressure", quantity(), &mut config.backpressure)?;
+        form.says("in a live run: TCP segments or SCTP data that follow each other and are found together are answered once by a host of ours; TCP segments are handed to the kernel of an external one as one, see [live.md](live.md#segments-that-come-together); in a simulated run each packet has a date of its own, and nothing changes");
+        form.rare("receive_offload", Boolean, &mut host.receive_offload, &true)?;
+        form.says("in a live run the host is a network namespace with a kernel's own stack, see [live.md](live.md); in a simulated run it is a host like any other");
+        form.rare("external", Boolean, &mut host.external, &false)
     }
 
     /// The names of its nodes: `HOST.INTERFACE` for each interface, or the
@@ -88,60 +119,82 @@ impl HostSpec {
         if *self == HostSpec::named(&self.name, ip) {
             return self.name.as_str().into();
         }
-        let mut table = Table::new();
-        table.insert("name".into(), self.name.as_str().into());
-        let of_scenario = ip;
         let first = self.families[0];
-        let ip =
-            if self.families.iter().all(|family| *family == first) { first } else { of_scenario };
-        if ip != of_scenario {
-            table.insert("ip".into(), ip.write());
+        let is_same = self.families.iter().all(|family| *family == first);
+        let mut own = Some(first).filter(|first| is_same && *first != ip);
+        let mut host = self.clone();
+        if own.is_none() {
+            // What interfaces need not say.
+            host.families.insert(0, ip);
         }
-        if !self.interfaces.is_empty() {
-            let interface = |(name, family): (&String, &Ip)| {
-                let name = Value::from(name.as_str());
-                if *family == ip {
-                    return name;
-                }
-                let fields = [("name".to_owned(), name), ("ip".to_owned(), family.write())];
-                Value::Table(Table::from_iter(fields))
-            };
-            let all = self.interfaces.iter().zip(&self.families).map(interface).collect();
-            table.insert("interfaces".into(), Value::Array(all));
-        }
-        let HostConfig { receive, send, backpressure } = self.config;
-        if (receive, send) != (Span::ZERO, Span::ZERO) {
-            let fields = [("receive", receive), ("send", send)];
-            let fields = fields.map(|(name, field)| (name.to_owned(), field.write().into()));
-            table.insert("processing".into(), Value::Table(Table::from_iter(fields)));
-        }
-        if let Some(octets) = backpressure {
-            table.insert("backpressure".into(), octets.write().into());
-        }
-        if self.external {
-            table.insert("external".into(), true.into());
-        }
-        if !self.receive_offload {
-            table.insert("receive_offload".into(), false.into());
-        }
-        Value::Table(table)
+        Form::written(|form| HostSpec::fields(form, &mut host, &mut own)).into()
     }
 }
 
 /// The interfaces of a host over `ip`: names, or tables that say another `ip`.
-fn read_interfaces(f: &Fields<'_>, ip: Ip) -> Result<Vec<(String, Ip)>, InputError> {
+fn interfaces(form: &mut Form<'_>, host: &mut HostSpec, ip: Ip) -> Result<(), InputError> {
+    let mut named: Option<Vec<(String, Ip)>> = match form {
+        Form::Read(_) => None,
+        _ if host.interfaces.is_empty() => None,
+        // The families are those of the interfaces, the last ones in the list.
+        _ => {
+            let families = host.families[host.families.len() - host.interfaces.len()..].iter();
+            Some(host.interfaces.iter().cloned().zip(families.copied()).collect())
+        }
+    };
+    form.says("names of its interfaces, at most 64; a table for one over another protocol than the host's: `{ name = \"y\", ip = 6 }`");
+    form.or_else("one, which needs no name").optional(
+        "interfaces",
+        list_of_interfaces(ip),
+        &mut named,
+    )?;
+    if form.reads().is_some() {
+        host.families = vec![ip];
+        if let Some(named) = named {
+            (host.interfaces, host.families) = named.into_iter().unzip();
+        }
+    }
+    Ok(())
+}
+
+fn list_of_interfaces(ip: Ip) -> impl Kind<Value = Vec<(String, Ip)>> {
+    let write = move |all: &Vec<(String, Ip)>| {
+        let interface = |(name, family): &(String, Ip)| match *family == ip {
+            true => Value::from(name.as_str()),
+            false => {
+                let mut interface = (name.clone(), Some(*family));
+                Form::written(|form| interface_fields(form, &mut interface)).into()
+            }
+        };
+        Value::Array(all.iter().map(interface).collect())
+    };
+    let unset = &mut (String::new(), None);
+    let table = Form::described(|form| interface_fields(form, unset));
+    let shape = Shape::Any(vec![Shape::Text, Shape::Table(table)]).list();
+    by(shape, move |f: &Fields<'_>, _: &'static str| read_interfaces(f, ip), write)
+}
+
+fn interface_fields(
+    form: &mut Form<'_>,
+    (name, ip): &mut (String, Option<Ip>),
+) -> Result<(), InputError> {
+    form.says("the name of the interface");
+    form.required("name", Text, "the name of the interface", name)?;
+    form.says("its Internet protocol, 4 or 6").or_else("the host's").optional("ip", ip::kind(), ip)
+}
+
+fn read_interfaces(f: &Fields<'_>, ip: Ip) -> Result<Option<Vec<(String, Ip)>>, InputError> {
     const ALLOWED: &str =
         "the interfaces: names such as \"x\", or tables such as { name = \"x\", ip = 6 }";
-    let list = f.get("interfaces").and_then(Value::as_array);
-    let list = list.ok_or_else(|| f.error("interfaces", ALLOWED))?;
+    let Some(value) = f.get("interfaces") else { return Ok(None) };
+    let list = value.as_array().ok_or_else(|| f.error("interfaces", ALLOWED))?;
     let read = |(i, item): (usize, &Value)| match item {
         Value::String(name) => Ok((name.clone(), ip)),
         Value::Table(table) => {
             let f = Fields::new(f.path(&format!("interfaces[{i}]")), table);
-            let name = f.required_text("name", "the name of the interface")?.to_owned();
-            let ip = Ip::read(&f)?.unwrap_or(ip);
-            f.finish()?;
-            Ok((name, ip))
+            let mut interface = (String::new(), None);
+            Form::read_all(&f, |form| interface_fields(form, &mut interface))?;
+            Ok((interface.0, interface.1.unwrap_or(ip)))
         }
         _ => Err(InputError::field(f.path(&format!("interfaces[{i}]")), item, ALLOWED)),
     };
@@ -151,20 +204,31 @@ fn read_interfaces(f: &Fields<'_>, ip: Ip) -> Result<Vec<(String, Ip)>, InputErr
         let allowed = format!("1 to {MOST_INTERFACES} names, each once");
         return Err(f.error("interfaces", allowed));
     }
-    Ok(all)
+    Ok(Some(all))
 }
 
 /// The times to receive and to send a packet: one for both, or a table.
-fn read_processing(f: &Fields<'_>) -> Result<(Span, Span), InputError> {
-    if let Some(Value::Table(table)) = f.get("processing") {
-        let f = Fields::new(f.path("processing"), table);
-        let times = (f.quantity("receive")?, f.quantity("send")?);
-        f.finish()?;
-        return Ok((times.0.unwrap_or_default(), times.1.unwrap_or_default()));
-    }
-    let allowed = format!("{}, or {{ receive = \"50 us\", send = \"20 us\" }}", Span::ALLOWED);
-    let both = f.quantity("processing").map_err(|_| f.error("processing", allowed))?;
-    Ok((both.unwrap_or_default(), both.unwrap_or_default()))
+fn processing() -> impl Kind<Value = (Span, Span)> {
+    let read = |f: &Fields<'_>, name: &'static str| {
+        if let Some(Value::Table(table)) = f.get(name) {
+            let f = Fields::new(f.path(name), table);
+            let mut times = Default::default();
+            Form::read_all(&f, |form| times_fields(form, &mut times))?;
+            return Ok(Some(times));
+        }
+        let allowed = format!("{}, or {{ receive = \"50 us\", send = \"20 us\" }}", Span::ALLOWED);
+        let both: Option<Span> = f.quantity(name).map_err(|_| f.error(name, allowed))?;
+        Ok(both.map(|both| (both, both)))
+    };
+    let write =
+        |times: &(Span, Span)| Form::written(|form| times_fields(form, &mut times.clone())).into();
+    let table = Form::described(|form| times_fields(form, &mut Default::default()));
+    by(Shape::Any(vec![quantity_shape::<Span>(), Shape::Table(table)]), read, write)
+}
+
+fn times_fields(form: &mut Form<'_>, (receive, send): &mut (Span, Span)) -> Result<(), InputError> {
+    form.says("time that a received packet takes").quantity("receive", receive)?;
+    form.says("time that a packet takes that is sent").quantity("send", send)
 }
 
 /// The name of an element of the field `hosts`, before it is read.

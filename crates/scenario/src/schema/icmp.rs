@@ -1,60 +1,65 @@
 //! `icmp`: whether nodes send ICMP errors, and how many. From and to TOML.
 
-use super::form::table_of;
+use super::form::{Form, Kind, by, quantity};
 use crate::InputError;
 use crate::fields::Fields;
-use crate::quantity::Quantity;
+use crate::shape::Shape;
 use anabranch_sim::{IcmpBucket, IcmpLimits};
 use anabranch_units::Span;
 use toml::Value;
 
 const ALLOWED: &str = "true, false, \"linux\", or a table of limits";
 
-/// `None`: no errors are sent.
-pub(super) fn read(f: &Fields<'_>) -> Result<Option<IcmpLimits>, InputError> {
-    match f.get("icmp") {
-        None | Some(Value::Boolean(false)) => return Ok(None),
-        Some(Value::Boolean(true)) => return Ok(Some(IcmpLimits::NONE)),
-        Some(Value::String(name)) if name == "linux" => return Ok(Some(IcmpLimits::linux())),
-        Some(Value::Table(_)) => {}
-        Some(_) => return Err(f.error("icmp", ALLOWED)),
-    }
-    let Some(t) = f.table("icmp")? else { return Ok(None) };
-    let limits = IcmpLimits {
-        node: bucket(&t, "node")?,
-        destination: bucket(&t, "destination")?,
-        too_big: t.boolean("too_big")?.unwrap_or(true),
+/// The field `icmp`; `None`: no errors are sent.
+pub(super) fn kind() -> impl Kind<Value = Option<IcmpLimits>> {
+    let read = |f: &Fields<'_>, name: &'static str| {
+        Ok(Some(match f.get(name) {
+            None => return Ok(None),
+            Some(Value::Boolean(false)) => None,
+            Some(Value::Boolean(true)) => Some(IcmpLimits::NONE),
+            Some(Value::String(name)) if name == "linux" => Some(IcmpLimits::linux()),
+            Some(Value::Table(table)) => {
+                let mut limits = IcmpLimits::NONE;
+                let table = Fields::new(f.path(name), table);
+                Form::read_all(&table, |form| fields(form, &mut limits))?;
+                Some(limits)
+            }
+            Some(_) => return Err(f.error(name, ALLOWED)),
+        }))
     };
-    t.finish()?;
-    Ok(Some(limits))
+    let write = |limits: &Option<IcmpLimits>| match limits {
+        None => false.into(),
+        Some(limits) if *limits == IcmpLimits::NONE => true.into(),
+        Some(limits) => Form::written(|form| fields(form, &mut limits.clone())).into(),
+    };
+    let table = Form::described(|form| fields(form, &mut IcmpLimits::NONE.clone()));
+    let linux = Shape::Words(vec!["linux".into()]);
+    by(Shape::Any(vec![Shape::Boolean, linux, Shape::Table(table)]), read, write)
 }
 
-fn bucket(t: &Fields<'_>, name: &'static str) -> Result<Option<IcmpBucket>, InputError> {
-    let Some(b) = t.table(name)? else { return Ok(None) };
-    let interval: Option<Span> = b.quantity("interval")?;
-    let interval = interval.filter(|span| *span > Span::ZERO);
-    let bucket = IcmpBucket {
-        interval: interval.ok_or_else(|| b.error("interval", "more than 0 s"))?,
-        burst: b.integer("burst", 1..=1_000_000)?.unwrap_or(1),
-    };
-    b.finish()?;
-    Ok(Some(bucket))
+fn fields(form: &mut Form<'_>, limits: &mut IcmpLimits) -> Result<(), InputError> {
+    form.says("errors that a node sends, in all").or_else("no limit");
+    form.optional_table("node", &mut limits.node, unset, bucket)?;
+    form.says("errors that a node sends towards one destination").or_else("no limit");
+    form.optional_table("destination", &mut limits.destination, unset, bucket)?;
+    form.says("the limits hold for *packet too big*, which Linux exempts");
+    form.boolean("too_big", &mut limits.too_big)
 }
 
-pub(super) fn write(limits: Option<IcmpLimits>) -> Value {
-    let Some(limits) = limits else { return false.into() };
-    if limits == IcmpLimits::NONE {
-        return true.into();
-    }
-    let bucket = |icmp_bucket: IcmpBucket| {
-        table_of([
-            ("interval", icmp_bucket.interval.write().into()),
-            ("burst", Value::Integer(icmp_bucket.burst.into())),
-        ])
-    };
-    let node = limits.node.map(|node| ("node", bucket(node)));
-    let destination = limits.destination.map(|destination| ("destination", bucket(destination)));
-    table_of([("too_big", limits.too_big.into())].into_iter().chain(node).chain(destination))
+fn unset() -> IcmpBucket {
+    IcmpBucket { interval: Span::ZERO, burst: 1 }
+}
+
+fn bucket(form: &mut Form<'_>, bucket: &mut IcmpBucket) -> Result<(), InputError> {
+    const INTERVAL: &str = "more than 0 s";
+    form.says("time in which one may be sent").required(
+        "interval",
+        quantity(),
+        INTERVAL,
+        &mut bucket.interval,
+    )?;
+    form.require(bucket.interval > Span::ZERO, "interval", INTERVAL)?;
+    form.says("errors that may gather").integer("burst", 1..=1_000_000, &mut bucket.burst)
 }
 
 #[cfg(test)]
@@ -62,7 +67,10 @@ mod tests {
     use super::*;
 
     fn read_text(text: &str) -> Result<Option<IcmpLimits>, InputError> {
-        read(&Fields::new("", &text.parse().expect("the test's TOML")))
+        let table = text.parse().expect("the test's TOML");
+        let mut limits = None;
+        Form::read_all(&Fields::new("", &table), |form| form.set("icmp", kind(), &mut limits))?;
+        Ok(limits)
     }
 
     #[test]
@@ -84,8 +92,8 @@ mod tests {
         ] {
             let limits = read_text(text).unwrap();
             assert_eq!(limits, expected, "{text}");
-            let written = table_of([("icmp", write(limits))]);
-            let written = written.as_table().expect("a table").to_string();
+            let written = Form::written(|form| form.set("icmp", kind(), &mut limits.clone()));
+            let written = written.to_string();
             assert_eq!(read_text(&written), Ok(expected), "{written}");
         }
     }

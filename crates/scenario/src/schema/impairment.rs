@@ -1,15 +1,18 @@
 //! Impairments of a link's direction.
 
+use super::form::{Form, Integer, Kind, Number, Probability, Text, by, quantity};
 use super::middlebox;
 use super::queue::in_field;
 use crate::InputError;
 use crate::fields::Fields;
 use crate::quantity::Quantity;
+use crate::shape::Shape;
 use anabranch_network::{
-    IMPAIRMENTS, ImpairmentConfig, ImpairmentKind, JitterConfig, JitterLaw, OutageConfig, Position,
+    IMPAIRMENTS, ImpairmentConfig, ImpairmentKind, Info, JitterConfig, JitterLaw, MiddleboxConfig,
+    OutageConfig, Position,
 };
 use anabranch_units::{Bytes, Rate, Span};
-use toml::{Table, Value};
+use toml::Value;
 
 /// An impairment and where it acts.
 #[derive(Clone, PartialEq, Debug)]
@@ -43,197 +46,242 @@ const LONGEST: Span = Span::from_secs(1);
 const POSITIONS: [(&str, Position); 2] =
     [("ingress", Position::Ingress), ("egress", Position::Egress)];
 
-/// The field `impairments`; none when absent.
-pub(super) fn read_all(f: &Fields<'_>) -> Result<Vec<Impairment>, InputError> {
-    f.tables("impairments")?.iter().map(read).collect()
-}
-
-fn read(f: &Fields<'_>) -> Result<Impairment, InputError> {
-    let names = || IMPAIRMENTS.iter().map(|info| info.name).collect::<Vec<_>>().join(", ");
-    let kind = f.text("kind")?.ok_or_else(|| f.error("kind", names()))?;
-    let probability = |name| -> Result<f64, InputError> {
-        f.probability(name)?.ok_or_else(|| f.error(name, "a probability, from 0 to 1"))
-    };
-    let what = match kind {
-        "bernoulli" => Effect::Any(ImpairmentKind::Bernoulli { rate: probability("rate")? }),
-        "gilbert-elliott" => Effect::Any(ImpairmentKind::GilbertElliott {
-            p: probability("p")?,
-            r: probability("r")?,
-            k: f.probability("k")?.unwrap_or(1.0),
-            h: f.probability("h")?.unwrap_or(0.0),
-        }),
-        "bit-errors" => Effect::Any(ImpairmentKind::BitErrors { ber: probability("ber")? }),
-        "periodic" => {
-            let every = read_count(f, "every")?.ok_or_else(|| f.error("every", COUNT))?;
-            let first = read_count(f, "first")?.unwrap_or(every);
-            Effect::Any(ImpairmentKind::Periodic { every, first })
-        }
-        "reorder-distance" => Effect::Any(ImpairmentKind::ReorderDistance {
-            probability: probability("probability")?,
-            distance: f
-                .integer("distance", 1..=u32::MAX)?
-                .ok_or_else(|| f.error("distance", COUNT))?,
-            longest: f.quantity("longest")?.unwrap_or(LONGEST),
-        }),
-        "jitter" => Effect::Any(ImpairmentKind::Jitter(JitterConfig {
-            mean: f.quantity("mean")?.ok_or_else(|| f.error("mean", Span::ALLOWED))?,
-            deviation: f.quantity("deviation")?.unwrap_or(Span::ZERO),
-            law: f.choice("law", &LAWS)?.unwrap_or_default(),
-            correlation: f.number("correlation")?.unwrap_or(0.0),
-            keep_order: f.boolean("keep_order")?.unwrap_or(false),
-        })),
-        "corrupt" => Effect::Any(ImpairmentKind::Corrupt {
-            probability: probability("probability")?,
-            bits: f.integer("bits", 1..=1000)?.unwrap_or(1),
-        }),
-        "outage" => Effect::Any(ImpairmentKind::Outage(read_outage(f)?)),
-        "police" => Effect::Any(ImpairmentKind::Police {
-            rate: f.quantity("rate")?.ok_or_else(|| f.error("rate", Rate::ALLOWED))?,
-            burst: f.quantity("burst")?.ok_or_else(|| f.error("burst", Bytes::ALLOWED))?,
-        }),
-        "middlebox" => Effect::Any(ImpairmentKind::Middlebox(middlebox::read(f)?)),
-        "reorder" => Effect::Any(ImpairmentKind::Reorder {
-            probability: probability("probability")?,
-            extra: f.quantity("extra")?.ok_or_else(|| f.error("extra", Span::ALLOWED))?,
-        }),
-        "duplicate" => {
-            Effect::Any(ImpairmentKind::Duplicate { probability: probability("probability")? })
-        }
-        "packets" => Effect::Packets {
-            flow: f.required_text("flow", "the name of a flow")?.to_owned(),
-            reverse_data: f.boolean("reverse_data")?.unwrap_or(false),
-            numbers: read_numbers(f)?,
-        },
-        _ => return Err(f.error("kind", names())),
-    };
-    let at = f.choice("at", &POSITIONS)?.unwrap_or_default();
-    f.finish()?;
-    if let Effect::Any(kind) = &what {
-        let config = ImpairmentConfig { kind: kind.clone(), at };
-        config.validate().map_err(|error| in_field(f, error))?;
-    }
-    Ok(Impairment { what, at })
-}
-
-fn read_outage(f: &Fields<'_>) -> Result<OutageConfig, InputError> {
-    let mut intervals = Vec::new();
-    for table in f.tables("intervals")? {
-        let at = table.quantity("at")?.ok_or_else(|| table.error("at", Span::ALLOWED))?;
-        let length = table.quantity("for")?.ok_or_else(|| table.error("for", Span::ALLOWED))?;
-        table.finish()?;
-        intervals.push((at, length));
-    }
-    if intervals.is_empty() {
-        return Err(f.error("intervals", "a list such as [{ at = \"5 s\", for = \"1 s\" }]"));
-    }
-    Ok(OutageConfig { intervals, period: f.quantity("period")? })
-}
-
+const PROBABILITY: &str = "a probability, from 0 to 1";
 const COUNT: &str = "a count of packets, at least 1";
+const INTERVALS: &str = "a list such as [{ at = \"5 s\", for = \"1 s\" }]";
 
-fn read_count(f: &Fields<'_>, name: &'static str) -> Result<Option<u64>, InputError> {
-    let Some(value) = f.get(name) else { return Ok(None) };
-    let count = value.as_integer().and_then(|n| u64::try_from(n).ok()).filter(|n| *n > 0);
-    count.map(Some).ok_or_else(|| f.error(name, COUNT))
-}
-
-fn read_numbers(f: &Fields<'_>) -> Result<Vec<u64>, InputError> {
-    let number = |value: &Value| {
-        let number = value.as_integer()?;
-        u64::try_from(number).ok().filter(|n| *n > 0)
-    };
-    f.get("numbers")
-        .and_then(Value::as_array)
-        .and_then(|list| list.iter().map(number).collect())
-        .ok_or_else(|| f.error("numbers", "a list of packet numbers counted from 1, as [24, 25]"))
+/// The field `impairments`; none when absent.
+pub(super) fn list(form: &mut Form<'_>, all: &mut Vec<Impairment>) -> Result<(), InputError> {
+    form.list("impairments", all, Impairment::unset, fields)
 }
 
 impl Impairment {
-    pub(super) fn write(&self) -> Value {
-        let mut table = Table::new();
-        let mut put = |name: &str, value: Value| {
-            table.insert(name.to_owned(), value);
-        };
-        match &self.what {
-            Effect::Any(ImpairmentKind::Bernoulli { rate }) => {
-                put("kind", "bernoulli".into());
-                put("rate", (*rate).into());
-            }
-            Effect::Any(ImpairmentKind::GilbertElliott { p, r, k, h }) => {
-                put("kind", "gilbert-elliott".into());
-                for (name, value) in [("p", p), ("r", r), ("k", k), ("h", h)] {
-                    put(name, (*value).into());
-                }
-            }
-            Effect::Any(ImpairmentKind::BitErrors { ber }) => {
-                put("kind", "bit-errors".into());
-                put("ber", (*ber).into());
-            }
-            Effect::Any(ImpairmentKind::Periodic { every, first }) => {
-                put("kind", "periodic".into());
-                put("every", Value::Integer(*every as i64));
-                put("first", Value::Integer(*first as i64));
-            }
-            Effect::Any(ImpairmentKind::Reorder { probability, extra }) => {
-                put("kind", "reorder".into());
-                put("probability", (*probability).into());
-                put("extra", extra.write().into());
-            }
-            Effect::Any(ImpairmentKind::Duplicate { probability }) => {
-                put("kind", "duplicate".into());
-                put("probability", (*probability).into());
-            }
-            Effect::Any(ImpairmentKind::ReorderDistance { probability, distance, longest }) => {
-                put("kind", "reorder-distance".into());
-                put("probability", (*probability).into());
-                put("distance", i64::from(*distance).into());
-                put("longest", longest.write().into());
-            }
-            Effect::Any(ImpairmentKind::Jitter(jitter)) => {
-                put("kind", "jitter".into());
-                put("mean", jitter.mean.write().into());
-                put("deviation", jitter.deviation.write().into());
-                let law = LAWS.iter().find(|(_, law)| *law == jitter.law);
-                put("law", law.map_or("", |(name, _)| name).into());
-                put("correlation", jitter.correlation.into());
-                put("keep_order", jitter.keep_order.into());
-            }
-            Effect::Any(ImpairmentKind::Corrupt { probability, bits }) => {
-                put("kind", "corrupt".into());
-                put("probability", (*probability).into());
-                put("bits", i64::from(*bits).into());
-            }
-            Effect::Any(ImpairmentKind::Outage(outage)) => {
-                put("kind", "outage".into());
-                let interval = |(at, length): &(Span, Span)| {
-                    let fields = [("at", at), ("for", length)];
-                    let fields = fields.map(|(name, span)| (name.into(), span.write().into()));
-                    Value::Table(Table::from_iter(fields))
-                };
-                put("intervals", Value::Array(outage.intervals.iter().map(interval).collect()));
-                if let Some(period) = outage.period {
-                    put("period", period.write().into());
-                }
-            }
-            Effect::Any(ImpairmentKind::Police { rate, burst }) => {
-                put("kind", "police".into());
-                put("rate", rate.write().into());
-                put("burst", burst.write().into());
-            }
-            Effect::Any(ImpairmentKind::Middlebox(what)) => middlebox::write(what, &mut put),
-            Effect::Any(ImpairmentKind::Packets { .. }) => {
-                unreachable!("chosen packets are described by the name of their flow")
-            }
-            Effect::Packets { flow, reverse_data, numbers } => {
-                put("kind", "packets".into());
-                put("flow", flow.as_str().into());
-                put("reverse_data", (*reverse_data).into());
-                let numbers = numbers.iter().map(|n| Value::Integer(*n as i64)).collect();
-                put("numbers", Value::Array(numbers));
-            }
-        }
-        let at = POSITIONS.iter().find(|(_, at)| *at == self.at);
-        put("at", at.map_or("", |(name, _)| name).into());
-        Value::Table(table)
+    /// What stands in the place of one before it is read.
+    fn unset() -> Impairment {
+        let what = Effect::Any(ImpairmentKind::Bernoulli { rate: 0.0 });
+        Impairment { what, at: Position::default() }
     }
+}
+
+/// The kinds with what each has by default; what is required stands as nothing.
+fn usual(name: &str) -> Option<Effect> {
+    let (probability, config) = (0.0, Vec::new());
+    Some(Effect::Any(match name {
+        "bernoulli" => ImpairmentKind::Bernoulli { rate: 0.0 },
+        "gilbert-elliott" => ImpairmentKind::GilbertElliott { p: 0.0, r: 0.0, k: 1.0, h: 0.0 },
+        "bit-errors" => ImpairmentKind::BitErrors { ber: 0.0 },
+        "periodic" => ImpairmentKind::Periodic { every: 0, first: 0 },
+        "reorder" => ImpairmentKind::Reorder { probability, extra: Span::ZERO },
+        "reorder-distance" => {
+            ImpairmentKind::ReorderDistance { probability, distance: 0, longest: LONGEST }
+        }
+        "jitter" => ImpairmentKind::Jitter(JitterConfig {
+            mean: Span::ZERO,
+            deviation: Span::ZERO,
+            law: JitterLaw::default(),
+            correlation: 0.0,
+            keep_order: false,
+        }),
+        "duplicate" => ImpairmentKind::Duplicate { probability },
+        "corrupt" => ImpairmentKind::Corrupt { probability, bits: 1 },
+        "outage" => ImpairmentKind::Outage(OutageConfig { intervals: config, period: None }),
+        "police" => ImpairmentKind::Police { rate: Rate::gbit(1), burst: Bytes(0) },
+        "middlebox" => ImpairmentKind::Middlebox(MiddleboxConfig {
+            rewrite_sack: true,
+            ..MiddleboxConfig::default()
+        }),
+        "packets" => {
+            let (flow, numbers) = (String::new(), Vec::new());
+            return Some(Effect::Packets { flow, reverse_data: false, numbers });
+        }
+        _ => return None,
+    }))
+}
+
+fn fields(form: &mut Form<'_>, impairment: &mut Impairment) -> Result<(), InputError> {
+    let kind = |info: &Info| Some((info.name, info.summary, usual(info.name)?));
+    let all: Vec<_> = IMPAIRMENTS.iter().filter_map(kind).collect();
+    form.says("acts before the queue, or with `\"egress\"` after the transmission, so that a lost packet has used the link")
+        .choice("at", &POSITIONS, &mut impairment.at)?;
+    form.kinds_by("kind", None, &all, &mut impairment.what, effect_name, effect)?;
+    if let (Some(f), Effect::Any(kind)) = (form.reads(), &impairment.what) {
+        let config = ImpairmentConfig { kind: kind.clone(), at: impairment.at };
+        config.validate().map_err(|error| in_field(f, error))?;
+    }
+    Ok(())
+}
+
+/// The name of the kind that an effect is of.
+fn effect_name(effect: &Effect) -> &'static str {
+    let Effect::Any(kind) = effect else { return "packets" };
+    match kind {
+        ImpairmentKind::Bernoulli { .. } => "bernoulli",
+        ImpairmentKind::GilbertElliott { .. } => "gilbert-elliott",
+        ImpairmentKind::BitErrors { .. } => "bit-errors",
+        ImpairmentKind::Periodic { .. } => "periodic",
+        ImpairmentKind::Reorder { .. } => "reorder",
+        ImpairmentKind::ReorderDistance { .. } => "reorder-distance",
+        ImpairmentKind::Jitter(_) => "jitter",
+        ImpairmentKind::Duplicate { .. } => "duplicate",
+        ImpairmentKind::Corrupt { .. } => "corrupt",
+        ImpairmentKind::Outage(_) => "outage",
+        ImpairmentKind::Police { .. } => "police",
+        ImpairmentKind::Middlebox(_) => "middlebox",
+        ImpairmentKind::Packets { .. } => {
+            unreachable!("chosen packets are described by the name of their flow")
+        }
+    }
+}
+
+fn effect(form: &mut Form<'_>, effect: &mut Effect) -> Result<(), InputError> {
+    match effect {
+        Effect::Any(kind) => any(form, kind),
+        Effect::Packets { flow, reverse_data, numbers } => {
+            form.says("the flow whose data packets are dropped, once each").required(
+                "flow",
+                Text,
+                "the name of a flow",
+                flow,
+            )?;
+            form.says("numbers of the packets, counted from 1 as they come here, retransmissions included");
+            form.required("numbers", packet_numbers(), NUMBERS, numbers)?;
+            form.says("data of the flow's other host is meant")
+                .boolean("reverse_data", reverse_data)
+        }
+    }
+}
+
+fn any(form: &mut Form<'_>, kind: &mut ImpairmentKind) -> Result<(), InputError> {
+    match kind {
+        ImpairmentKind::Bernoulli { rate } => {
+            chance(form, "probability that a packet is lost", "rate", rate)
+        }
+        ImpairmentKind::GilbertElliott { p, r, k, h } => {
+            chance(form, "probability of going from the good state to the bad one", "p", p)?;
+            chance(form, "probability of going back", "r", r)?;
+            form.says("probability that a packet survives in the good state")
+                .probability("k", k)?;
+            form.says("probability that a packet survives in the bad state").probability("h", h)
+        }
+        ImpairmentKind::BitErrors { ber } => {
+            chance(form, "probability that a bit is wrong, which drops its packet", "ber", ber)
+        }
+        ImpairmentKind::Periodic { every, first } => {
+            form.says(
+                "every n-th data packet that comes here is dropped, retransmissions counted too",
+            );
+            form.required("every", count(), COUNT, every)?;
+            let mut given = Some(*first).filter(|_| form.reads().is_none());
+            form.says("number of the first").or_else("`every`");
+            form.optional("first", count(), &mut given)?;
+            *first = given.unwrap_or(*every);
+            Ok(())
+        }
+        ImpairmentKind::Reorder { probability, extra } => {
+            chance(form, "probability that a packet travels longer", "probability", probability)?;
+            form.says("by how much longer").required("extra", quantity(), Span::ALLOWED, extra)
+        }
+        ImpairmentKind::ReorderDistance { probability, distance, longest } => {
+            chance(form, "probability that a packet is overtaken", "probability", probability)?;
+            form.says("later packets that overtake it");
+            form.required("distance", Integer(1..=u32::MAX), COUNT, distance)?;
+            form.says("how long it waits for them at most").quantity("longest", longest)
+        }
+        ImpairmentKind::Jitter(jitter) => self::jitter(form, jitter),
+        ImpairmentKind::Duplicate { probability } => {
+            chance(form, "probability that a packet comes twice", "probability", probability)
+        }
+        ImpairmentKind::Corrupt { probability, bits } => {
+            chance(
+                form,
+                "probability that bits of a packet are flipped",
+                "probability",
+                probability,
+            )?;
+            form.says("how many bits").integer("bits", 1..=1000, bits)
+        }
+        ImpairmentKind::Outage(outage) => {
+            if form.reads().is_some_and(|f| f.get("intervals").is_none()) {
+                form.require(false, "intervals", INTERVALS)?;
+            }
+            form.says("when nothing passes");
+            form.list("intervals", &mut outage.intervals, Default::default, interval)?;
+            form.require(!outage.intervals.is_empty(), "intervals", INTERVALS)?;
+            form.says("in place of `intervals`, a table beside the scenario")
+                .elsewhere("file", Shape::Text);
+            form.says("time after which they come again").optional(
+                "period",
+                quantity(),
+                &mut outage.period,
+            )
+        }
+        ImpairmentKind::Police { rate, burst } => {
+            form.says("rate at which tokens come; what finds none is dropped").required(
+                "rate",
+                quantity(),
+                Rate::ALLOWED,
+                rate,
+            )?;
+            form.says("tokens that may gather").required("burst", quantity(), Bytes::ALLOWED, burst)
+        }
+        ImpairmentKind::Middlebox(what) => middlebox::fields(form, what),
+        ImpairmentKind::Packets { .. } => Ok(()),
+    }
+}
+
+/// A probability that must be given.
+fn chance(
+    form: &mut Form<'_>,
+    says: &'static str,
+    name: &'static str,
+    value: &mut f64,
+) -> Result<(), InputError> {
+    form.says(says).required(name, Probability, PROBABILITY, value)
+}
+
+fn jitter(form: &mut Form<'_>, jitter: &mut JitterConfig) -> Result<(), InputError> {
+    form.says("every packet travels longer by `mean + deviation x`, at least by nothing")
+        .required("mean", quantity(), Span::ALLOWED, &mut jitter.mean)?;
+    form.says("every packet travels longer by `mean + deviation x`, at least by nothing")
+        .quantity("deviation", &mut jitter.deviation)?;
+    form.says("law of x").choice("law", &LAWS, &mut jitter.law)?;
+    form.says("correlation of x with that of the packet before").set(
+        "correlation",
+        Number,
+        &mut jitter.correlation,
+    )?;
+    form.says("no packet overtakes another").boolean("keep_order", &mut jitter.keep_order)
+}
+
+fn interval(form: &mut Form<'_>, (at, length): &mut (Span, Span)) -> Result<(), InputError> {
+    form.says("when it begins").required("at", quantity(), Span::ALLOWED, at)?;
+    form.says("how long it takes").required("for", quantity(), Span::ALLOWED, length)
+}
+
+/// A number of packets, at least one.
+fn count() -> impl Kind<Value = u64> {
+    let read = |f: &Fields<'_>, name: &'static str| {
+        let Some(value) = f.get(name) else { return Ok(None) };
+        let count = value.as_integer().and_then(|n| u64::try_from(n).ok()).filter(|n| *n > 0);
+        count.map(Some).ok_or_else(|| f.error(name, COUNT))
+    };
+    by(Shape::Integer(1, i64::MAX), read, |n: &u64| Value::Integer(*n as i64))
+}
+
+const NUMBERS: &str = "a list of packet numbers counted from 1, as [24, 25]";
+
+fn packet_numbers() -> impl Kind<Value = Vec<u64>> {
+    let read = |f: &Fields<'_>, name: &'static str| {
+        let Some(value) = f.get(name) else { return Ok(None) };
+        let number = |value: &Value| {
+            let number = value.as_integer()?;
+            u64::try_from(number).ok().filter(|n| *n > 0)
+        };
+        let list: Option<_> = value.as_array().and_then(|list| list.iter().map(number).collect());
+        list.map(Some).ok_or_else(|| f.error(name, NUMBERS))
+    };
+    let write = |numbers: &Vec<u64>| {
+        Value::Array(numbers.iter().map(|n| Value::Integer(*n as i64)).collect())
+    };
+    by(Shape::Integer(1, i64::MAX).list(), read, write)
 }

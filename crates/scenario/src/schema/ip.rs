@@ -6,9 +6,11 @@
 //! `tcp.mss` as 1440 octets and `sctp.ip_header` as 40; of an MPTCP flow between
 //! hosts that have both, `mptcp.ipv6_mss` as 1440.
 
+use super::form::{Kind, by};
 use super::{HostSpec, Scenario};
 use crate::InputError;
 use crate::fields::Fields;
+use crate::shape::Shape;
 use anabranch_wire::{Addr, AddressBook};
 use std::net::Ipv4Addr;
 use toml::{Table, Value};
@@ -41,6 +43,23 @@ impl Ip {
     }
 }
 
+/// A field that names a protocol.
+pub(super) fn kind() -> impl Kind<Value = Ip> {
+    let shape = Shape::Any([4, 6].map(|ip| Shape::Only(Value::Integer(ip))).into());
+    by(shape, |f: &Fields<'_>, _: &'static str| Ip::read(f), |ip: &Ip| ip.write())
+}
+
+/// The field `first_ipv4`.
+pub(super) fn first() -> impl Kind<Value = Ipv4Addr> {
+    let read = |f: &Fields<'_>, name: &'static str| {
+        let Some(text) = f.text(name)? else { return Ok(None) };
+        let allowed = "an address of IPv4 such as \"198.18.0.1\"";
+        text.parse().map(Some).map_err(|_| f.error(name, allowed))
+    };
+    let pattern = r"^[0-9]{1,3}(\.[0-9]{1,3}){3}$";
+    by(Shape::Pattern(pattern), read, |first: &Ipv4Addr| first.to_string().into())
+}
+
 impl Scenario {
     /// The families of all interfaces, in the order of their nodes.
     fn families(&self) -> impl Iterator<Item = Ip> {
@@ -66,12 +85,6 @@ impl Scenario {
         };
         book.with_first_ipv4(self.first_ipv4)
     }
-}
-
-/// The field `first_ipv4`.
-pub(super) fn read_first(f: &Fields<'_>) -> Result<Ipv4Addr, InputError> {
-    let Some(text) = f.text("first_ipv4")? else { return Ok(FIRST) };
-    text.parse().map_err(|_| f.error("first_ipv4", "an address of IPv4 such as \"198.18.0.1\""))
 }
 
 /// Every node of the scenario has an address that a host can have (RFC 1122 §3.2.1.3, RFC 3927).

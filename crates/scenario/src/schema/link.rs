@@ -1,18 +1,20 @@
 //! Links: two directions, each with a rate, a delay, a queue and impairments.
 
 use super::abr::{self, SourceFields};
-use super::channel::{self, ChannelKind, ChannelSpec, ExplicitRate};
+use super::channel::{self, ChannelKind, ChannelSpec, ExplicitRate, GivenRate};
+use super::form::{Form, Kind, Text, by, quantity, quantity_shape};
 use super::impairment::{self, Impairment};
 use super::{queue, regulator, transmitter};
 use crate::InputError;
 use crate::fields::Fields;
 use crate::quantity::Quantity;
+use crate::shape::Shape;
 use anabranch_network::abr::VcConfig;
 use anabranch_network::{
     DelaySchedule, LinkConfig, QueueConfig, RegulatorConfig, TransmitterConfig,
 };
 use anabranch_units::{Bytes, Rate, Span};
-use toml::{Table, Value};
+use toml::Table;
 
 /// A link between two nodes.
 #[derive(Clone, PartialEq, Debug)]
@@ -59,65 +61,159 @@ const MTU: Bytes = Bytes(1500);
 /// RFC 791 §3.2: every link carries 68 octets.
 const LEAST_MTU: Bytes = Bytes(68);
 
+/// What a table says of a direction: of the reverse one, where it differs.
+#[derive(Clone, Default)]
+struct Given {
+    name: Option<String>,
+    rate: Option<GivenRate>,
+    delay: Option<Span>,
+    mtu: Option<Bytes>,
+    queue: Option<QueueConfig>,
+    transmitter: Option<TransmitterConfig>,
+    delays: Option<DelaySchedule>,
+    regulator: Option<Option<RegulatorConfig>>,
+    impairments: Vec<Impairment>,
+}
+
+/// A direction's rate, what sends it where that is more than a rate, and who
+/// grants it.
+type Rates = (Option<Rate>, Option<TransmitterConfig>, Option<ExplicitRate>);
+
+/// What the defaults of a table are told as.
+struct Defaults {
+    name: &'static str,
+    rate: Option<&'static str>,
+    other: Option<&'static str>,
+}
+
+const FORWARD: Defaults = Defaults { name: "`a-r`; dots become `-`", rate: None, other: None };
+const REVERSE: Defaults = Defaults {
+    name: "`r-a`, or `NAME-reverse` for a named link",
+    rate: Some("as forward"),
+    other: Some("as forward"),
+};
+
+impl Given {
+    /// The fields of a direction.
+    fn fields(form: &mut Form<'_>, given: &mut Given, told: &Defaults) -> Result<(), InputError> {
+        form.says("name of the direction, and of the link").or_else(told.name);
+        form.optional("name", Text, &mut given.name)?;
+        form.says("transmission rate; packets count with their IP header, without framing. `{ explicit = \"CHANNEL\", peak = \"4 Mbit/s\" }`: what a [channel](#channels) grants, at most `peak` (the channel's capacity). `{ explicit = [\"LINE\", \"LINE\"] }`: a virtual channel over [lines of ATM](#lines-of-atm)");
+        form.or_else(told.rate.unwrap_or("required, unless a schedule or a trace tells it"));
+        form.optional("rate", channel::rate(), &mut given.rate)?;
+        form.says("propagation delay")
+            .or_else(told.rate.unwrap_or("required, unless `delays` tells it"));
+        form.optional("delay", quantity(), &mut given.delay)?;
+        form.says("largest packet; larger ones are dropped and counted, unless IP may cut them ([SCTP](sctp.md#path-mtus))");
+        form.or_else(told.other.unwrap_or("`\"1500 B\"`")).optional(
+            "mtu",
+            mtu(),
+            &mut given.mtu,
+        )?;
+        let queue =
+            by(queue::shape(), |f: &Fields<'_>, _: &'static str| queue::read(f), queue::write);
+        form.says("see [queues](#queues)");
+        form.or_else(told.other.unwrap_or("`{ kind = \"droptail\", limit = \"100 packets\" }`"));
+        form.optional("queue", queue, &mut given.queue)?;
+        transmitter::fields(form, &mut given.transmitter)?;
+        form.says("how the delay changes");
+        transmitter::delays(form, &mut given.delays)?;
+        form.says("holds ACKs that come back, by the state of this direction, see [regulators](#regulators); of this direction only");
+        form.optional("regulator", regulator::kind(), &mut given.regulator)?;
+        form.says("list of [impairments](#impairments), in the order in which packets meet them; of this direction only");
+        impairment::list(form, &mut given.impairments)
+    }
+
+    /// The direction, from one that it is like but for what is given.
+    fn over(self, f: &Fields<'_>, like: Option<&Direction>) -> Result<Direction, InputError> {
+        let (has_delays, first) =
+            (self.delays.is_some(), self.delays.as_ref().map(|d| d.steps[0].1));
+        let (rate, transmitter, mut explicit) = rates(f, self.rate, self.transmitter)?;
+        let mut delay = self.delay.or(first);
+        let Some(like) = like else {
+            if let (None, Some(explicit)) = (delay, &mut explicit) {
+                explicit.delay_left_out = true;
+                delay = Some(Span::ZERO);
+            }
+            return Ok(Direction {
+                rate: rate.ok_or_else(|| f.error("rate", Rate::ALLOWED))?,
+                explicit,
+                cells: None,
+                transmitter: transmitter.unwrap_or_default(),
+                delay: delay.ok_or_else(|| f.error("delay", Span::ALLOWED))?,
+                delays: self.delays,
+                mtu: self.mtu.unwrap_or(MTU),
+                queue: self.queue.unwrap_or_default(),
+                regulator: self.regulator.flatten(),
+                impairments: self.impairments,
+            });
+        };
+        // What is given replaces what the other direction has of its kind.
+        let mut back = like.clone();
+        if rate.is_some() || transmitter.is_some() {
+            back.explicit = explicit;
+            back.transmitter = transmitter.unwrap_or_default();
+            back.rate = rate.unwrap_or(back.rate);
+        }
+        if delay.is_some() || has_delays {
+            back.delay = delay.unwrap_or(back.delay);
+            back.delays = self.delays;
+        }
+        back.mtu = self.mtu.unwrap_or(back.mtu);
+        back.queue = self.queue.unwrap_or(back.queue);
+        back.regulator = self.regulator.flatten();
+        back.impairments = self.impairments;
+        Ok(back)
+    }
+}
+
+/// What a table says of a link.
+#[derive(Clone, Default)]
+struct GivenLink {
+    ends: [String; 2],
+    forward: Given,
+    reverse: Option<Given>,
+}
+
+const TWO: &str = "two different nodes such as [\"a\", \"b\"]";
+
+impl GivenLink {
+    fn fields(form: &mut Form<'_>, given: &mut GivenLink) -> Result<(), InputError> {
+        form.says("the two nodes, as `[\"a\", \"r\"]`");
+        form.required("ends", abr::ends(TWO), TWO, &mut given.ends)?;
+        Given::fields(form, &mut given.forward, &FORWARD)?;
+        form.says("table of the same fields for the direction `ends[1]` to `ends[0]`");
+        form.or_else("as forward, without regulator and impairments");
+        form.optional_table("reverse", &mut given.reverse, Given::default, |form, given| {
+            Given::fields(form, given, &REVERSE)
+        })
+    }
+}
+
+/// What an entry may hold; `named` tells whether `ends` and `name` are among it.
+pub(crate) fn shape(named: bool) -> Shape {
+    let mut table = Form::described(|form| GivenLink::fields(form, &mut GivenLink::default()));
+    table.fields.retain(|field| named || !["ends", "name"].contains(&field.name));
+    Shape::Table(table).named(if named { "link" } else { "topology-links" })
+}
+
 impl LinkSpec {
     pub(super) fn read(f: &Fields<'_>) -> Result<LinkSpec, InputError> {
-        let two = "two different nodes such as [\"a\", \"b\"]";
-        let ends: [String; 2] = f
-            .texts("ends")?
-            .and_then(|ends| ends.try_into().ok())
-            .filter(|[a, b]: &[String; 2]| a != b)
-            .ok_or_else(|| f.error("ends", two))?;
-        let (rate, transmitter, mut explicit) = read_rate(f)?;
-        let delays = transmitter::read_delays(f)?;
-        let mut delay =
-            f.quantity("delay")?.or_else(|| delays.as_ref().map(|delay| delay.steps[0].1));
-        if let (None, Some(explicit)) = (delay, &mut explicit) {
-            explicit.delay_left_out = true;
-            delay = Some(Span::ZERO);
-        }
-        let forward = Direction {
-            rate: rate.ok_or_else(|| f.error("rate", Rate::ALLOWED))?,
-            explicit,
-            cells: None,
-            transmitter: transmitter.unwrap_or_default(),
-            delay: delay.ok_or_else(|| f.error("delay", Span::ALLOWED))?,
-            delays,
-            mtu: read_mtu(f)?.unwrap_or(MTU),
-            queue: queue::read(f)?.unwrap_or_default(),
-            regulator: regulator::read(f)?,
-            impairments: impairment::read_all(f)?,
-        };
-        let name = f.text("name")?.map(str::to_owned);
-        let reverse = f.table("reverse")?;
-        f.finish()?;
-
+        let mut given = GivenLink::default();
+        Form::read_all(f, |form| GivenLink::fields(form, &mut given))?;
+        let GivenLink { ends, forward, reverse } = given;
+        let name = forward.name.clone();
+        let forward = forward.over(f, None)?;
         let mut back = Direction { regulator: None, impairments: Vec::new(), ..forward.clone() };
         let mut reverse_name = None;
-        if let Some(r) = &reverse {
-            // What is given replaces what the other direction has of its kind.
-            let (rate, own, explicit) = read_rate(r)?;
-            if rate.is_some() || own.is_some() {
-                back.explicit = explicit;
-                back.transmitter = own.unwrap_or_default();
-                back.rate = rate.unwrap_or(back.rate);
-            }
-            let (delay, own) = (r.quantity("delay")?, transmitter::read_delays(r)?);
-            if delay.is_some() || own.is_some() {
-                let first = own.as_ref().map(|item| item.steps[0].1);
-                back.delay = delay.or(first).unwrap_or(back.delay);
-                back.delays = own;
-            }
-            back.mtu = read_mtu(r)?.unwrap_or(back.mtu);
-            back.queue = queue::read(r)?.unwrap_or(back.queue);
-            back.regulator = regulator::read(r)?;
-            back.impairments = impairment::read_all(r)?;
-            reverse_name = r.text("name")?.map(str::to_owned);
-            r.finish()?;
-        }
         forward.check(f)?;
-        match &reverse {
-            Some(r) => back.check(r)?,
-            None => back.check(f)?,
+        match (reverse, f.table("reverse")?) {
+            (Some(given), Some(r)) => {
+                reverse_name = given.name.clone();
+                back = given.over(&r, Some(&back))?;
+                back.check(&r)?;
+            }
+            _ => back.check(f)?,
         }
         // Names of links have no dots, by which the command line finds fields.
         let [a, b] = &ends.each_ref().map(|end| end.replace('.', "-"));
@@ -130,16 +226,12 @@ impl LinkSpec {
     }
 
     pub(super) fn write(&self) -> Table {
-        let mut table = Table::new();
-        table.insert("name".into(), self.name.as_str().into());
-        let ends = self.ends.iter().map(|end| Value::from(end.as_str())).collect();
-        table.insert("ends".into(), Value::Array(ends));
-        self.forward.write(&mut table);
-        let mut reverse = Table::new();
-        reverse.insert("name".into(), self.reverse_name.as_str().into());
-        self.reverse.write(&mut reverse);
-        table.insert("reverse".into(), Value::Table(reverse));
-        table
+        let mut given = GivenLink {
+            ends: self.ends.clone(),
+            forward: self.forward.given(&self.name),
+            reverse: Some(self.reverse.given(&self.reverse_name)),
+        };
+        Form::written(|form| GivenLink::fields(form, &mut given))
     }
 }
 
@@ -165,58 +257,59 @@ impl Direction {
         })
     }
 
-    fn write(&self, table: &mut Table) {
-        let mut put = |name: &str, value: Value| {
-            table.insert(name.to_owned(), value);
+    /// All that a table would say of it.
+    fn given(&self, name: &str) -> Given {
+        let rate = match &self.explicit {
+            Some(explicit) => GivenRate::Explicit(explicit.clone()),
+            None => GivenRate::Fixed(self.rate),
         };
-        put(
-            "rate",
-            match &self.explicit {
-                Some(explicit) => explicit.write(),
-                None => self.rate.write().into(),
-            },
-        );
-        put("delay", self.delay.write().into());
-        put("mtu", self.mtu.write().into());
-        put("queue", queue::write(&self.queue));
-        for (name, value) in transmitter::write(&self.transmitter, self.delays.as_ref()) {
-            put(name, value);
+        Given {
+            name: Some(name.to_owned()),
+            rate: Some(rate),
+            delay: Some(self.delay),
+            mtu: Some(self.mtu),
+            queue: Some(self.queue.clone()),
+            transmitter: Some(self.transmitter.clone()),
+            delays: self.delays.clone(),
+            regulator: self.regulator.clone().map(Some),
+            impairments: self.impairments.clone(),
         }
-        if let Some(found) = &self.regulator {
-            put("regulator", regulator::write(found));
-        }
-        put("impairments", Value::Array(self.impairments.iter().map(Impairment::write).collect()));
     }
 }
 
-/// A direction's rate, what sends it where that is more than a rate, and who
-/// grants it.
-type Rates = (Option<Rate>, Option<TransmitterConfig>, Option<ExplicitRate>);
-
-fn read_rate(f: &Fields<'_>) -> Result<Rates, InputError> {
-    let transmitter = transmitter::read(f)?;
-    let (rate, explicit) = channel::read_rate(f)?;
-    if let Some(explicit) = explicit {
-        if transmitter.is_some() {
-            let allowed = "a rate, where there is a schedule, a trace or a token bucket";
-            return Err(f.error("rate", allowed));
+fn rates(
+    f: &Fields<'_>,
+    rate: Option<GivenRate>,
+    transmitter: Option<TransmitterConfig>,
+) -> Result<Rates, InputError> {
+    let rate = match rate {
+        Some(GivenRate::Explicit(explicit)) => {
+            if transmitter.is_some() {
+                let allowed = "a rate, where there is a schedule, a trace or a token bucket";
+                return Err(f.error("rate", allowed));
+            }
+            // Without a peak the channel's capacity takes this place.
+            let rate = explicit.peak.unwrap_or(Rate::gbit(1));
+            return Ok((Some(rate), Some(TransmitterConfig::Explicit), Some(explicit)));
         }
-        // Without a peak the channel's capacity takes this place.
-        let rate = explicit.peak.unwrap_or(Rate::gbit(1));
-        return Ok((Some(rate), Some(TransmitterConfig::Explicit), Some(explicit)));
-    }
+        Some(GivenRate::Fixed(rate)) => Some(rate),
+        None => None,
+    };
     let usual = transmitter.as_ref().and_then(transmitter::usual_rate);
     Ok((rate.or(usual), transmitter, None))
 }
 
-fn read_mtu(f: &Fields<'_>) -> Result<Option<Bytes>, InputError> {
-    let mtu: Option<Bytes> = f.quantity("mtu")?;
-    let fits = |mtu: &Bytes| (LEAST_MTU..=Bytes(LinkConfig::MAX_MTU)).contains(mtu);
-    if mtu.as_ref().is_some_and(|mtu| !fits(mtu)) {
-        let allowed = format!("{LEAST_MTU} to {}", Bytes(LinkConfig::MAX_MTU));
-        return Err(f.error("mtu", allowed));
-    }
-    Ok(mtu)
+fn mtu() -> impl Kind<Value = Bytes> {
+    let read = |f: &Fields<'_>, name: &'static str| {
+        let mtu: Option<Bytes> = f.quantity(name)?;
+        let fits = |mtu: &Bytes| (LEAST_MTU..=Bytes(LinkConfig::MAX_MTU)).contains(mtu);
+        if mtu.as_ref().is_some_and(|mtu| !fits(mtu)) {
+            let allowed = format!("{LEAST_MTU} to {}", Bytes(LinkConfig::MAX_MTU));
+            return Err(f.error(name, allowed));
+        }
+        Ok(mtu)
+    };
+    by(quantity_shape::<Bytes>(), read, |mtu: &Bytes| mtu.write().into())
 }
 
 /// Finds the channels of explicit directions, which give the rate to those without a peak, and the

@@ -1,13 +1,13 @@
 //! Ports that listen to strangers.
 
 use super::flow::Protocol;
+use super::form::{Form, Integer, Text};
 use crate::InputError;
 use crate::build::FIRST_PORT;
 use crate::fields::Fields;
-use crate::quantity::Quantity;
+use crate::shape::Shape;
 use anabranch_tcp::{Backlog, SynCookies};
-use anabranch_units::Bytes;
-use toml::{Table, Value};
+use toml::Table;
 
 /// A port of a host where anybody may open connections.
 #[derive(Clone, PartialEq, Debug)]
@@ -37,57 +37,66 @@ const MOST: usize = 1_000_000;
 
 impl ListenSpec {
     pub(super) fn read(f: &Fields<'_>) -> Result<ListenSpec, InputError> {
-        let protocol = Protocol::read(f)?;
-        if matches!(protocol, Protocol::Udp(_)) {
-            return Err(f.error("protocol", "tcp, sctp, mptcp: nobody listens for datagrams"));
-        }
-        let default = Backlog::default();
-        let is_sctp = matches!(protocol, Protocol::Sctp(_));
-        for name in ["cookies", "half_open"] {
-            if is_sctp && f.get(name).is_some() {
-                let allowed = "none over SCTP, which remembers nothing of handshakes";
-                return Err(f.error(name, allowed));
-            }
-        }
-        let host = f.required_text("host", "the host that listens")?.to_owned();
-        let port = f.integer("port", 1..=FIRST_PORT - 1)?;
-        let port = port.ok_or_else(|| f.error("port", "the port, from 1 to 49151"))?;
-        let spec = ListenSpec {
-            name: f.text("name")?.map_or_else(|| format!("{host}-{port}"), str::to_owned),
-            host,
-            port,
-            protocol,
-            limits: Backlog {
-                half_open: f.integer("half_open", 1..=MOST)?.unwrap_or(default.half_open),
-                backlog: f.integer("backlog", 1..=MOST)?.unwrap_or(default.backlog),
-                cookies: f.choice("cookies", &COOKIES)?.unwrap_or(default.cookies),
-            },
-            connections: f.integer("connections", 0..=MOST)?.unwrap_or(1024),
-            respond: f.quantity::<Bytes>("respond")?.map(|octets| octets.0),
-        };
-        f.finish()?;
+        let mut spec = ListenSpec::unset();
+        Form::read_all(f, |form| ListenSpec::fields(form, &mut spec))?;
         Ok(spec)
     }
 
     pub(super) fn write(&self) -> Table {
-        let mut table = Table::new();
-        let mut put = |name: &str, value: Value| {
-            table.insert(name.to_owned(), value);
-        };
-        put("name", self.name.as_str().into());
-        put("host", self.host.as_str().into());
-        put("port", i64::from(self.port).into());
-        put("backlog", Value::Integer(self.limits.backlog as i64));
-        if !matches!(self.protocol, Protocol::Sctp(_)) {
-            put("half_open", Value::Integer(self.limits.half_open as i64));
-            let word = COOKIES.iter().find(|(_, cookie)| *cookie == self.limits.cookies);
-            put("cookies", word.map_or("", |(word, _)| word).into());
-        }
-        put("connections", Value::Integer(self.connections as i64));
-        if let Some(octets) = self.respond {
-            put("respond", Bytes(octets).write().into());
-        }
-        self.protocol.write(&mut put);
-        table
+        Form::written(|form| ListenSpec::fields(form, &mut self.clone()))
     }
+
+    /// What an entry may hold.
+    pub(super) fn shape() -> Shape {
+        Shape::Table(Form::described(|form| ListenSpec::fields(form, &mut ListenSpec::unset())))
+    }
+
+    /// What stands in the place of one before it is read.
+    fn unset() -> ListenSpec {
+        ListenSpec {
+            name: String::new(),
+            host: String::new(),
+            port: 0,
+            protocol: Protocol::Tcp(Box::default()),
+            limits: Backlog::default(),
+            connections: 1024,
+            respond: None,
+        }
+    }
+
+    fn fields(form: &mut Form<'_>, spec: &mut ListenSpec) -> Result<(), InputError> {
+        form.says("the host; all of its addresses");
+        form.required("host", Text, "the host that listens", &mut spec.host)?;
+        form.says("the port");
+        let allowed = "the port, from 1 to 49151";
+        form.required("port", Integer(1..=FIRST_PORT - 1), allowed, &mut spec.port)?;
+        let mut name = Some(spec.name.clone()).filter(|_| form.reads().is_none());
+        form.says("the name of its row in results").or_else("`HOST-PORT`");
+        form.optional("name", Text, &mut name)?;
+        spec.name = name.unwrap_or_else(|| format!("{}-{}", spec.host, spec.port));
+        Protocol::of_listener(form, &mut spec.protocol)?;
+        form.says("most connections that wait to be accepted");
+        form.integer("backlog", 1..=MOST, &mut spec.limits.backlog)?;
+        handshakes(form, spec)?;
+        form.says("most connections of strangers at a time; others wait in the backlog");
+        form.integer("connections", 0..=MOST, &mut spec.connections)?;
+        form.says("octets that the application writes to a stranger before it closes; it reads whatever comes, and closes after the stranger where it writes nothing");
+        form.octets_or_none("respond", &mut spec.respond)
+    }
+}
+
+/// What is kept of handshakes; nothing over SCTP.
+fn handshakes(form: &mut Form<'_>, spec: &mut ListenSpec) -> Result<(), InputError> {
+    if matches!(spec.protocol, Protocol::Sctp(_)) {
+        let allowed = "none over SCTP, which remembers nothing of handshakes";
+        let stray = |f: &Fields<'_>| {
+            let given = ["cookies", "half_open"].into_iter().find(|name| f.get(name).is_some());
+            given.map_or(Ok(()), |name| Err(f.error(name, allowed)))
+        };
+        return form.reads().map_or(Ok(()), stray);
+    }
+    form.says("most handshakes under way (RFC 4987 §2.1); none over SCTP, which remembers nothing of them");
+    form.integer("half_open", 1..=MOST, &mut spec.limits.half_open)?;
+    form.says("SYN cookies (RFC 4987 §3.6) when there is no room for another handshake; `\"always\"`, or `\"off\"`; none over SCTP, whose INITs always get one");
+    form.choice("cookies", &COOKIES, &mut spec.limits.cookies)
 }

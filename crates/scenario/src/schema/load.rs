@@ -1,13 +1,14 @@
 //! `traffic = { kind = "page-load", ... }`: pages whose objects depend on each other.
 
-use super::law;
+use super::form::{Form, Integer, Kind, Text, Texts, by};
+use super::law::{self, SOME_OCTETS, some_octets};
 use crate::InputError;
 use crate::fields::Fields;
-use crate::quantity::Quantity;
+use crate::shape::Shape;
 use anabranch_endpoint::Generator;
 use anabranch_sim::{Duration, LoadSpec, Object, Sizes};
-use anabranch_units::{Bytes, Span};
-use toml::{Table, Value};
+use anabranch_units::Span;
+use toml::Value;
 
 /// Loads of a page.
 #[derive(Clone, PartialEq, Debug)]
@@ -47,45 +48,19 @@ const MOST_OBJECTS: usize = 10_000;
 const MOST_LOADS: u64 = 1_000_000;
 
 impl PageLoad {
-    pub(super) fn read(t: &Fields<'_>) -> Result<PageLoad, InputError> {
-        let request = match t.get("request") {
-            Some(_) => law::octets(t, "request")?,
-            None => REQUEST,
-        };
-        let objects = match t.get("objects") {
-            Some(Value::Array(_)) => listed(t)?,
-            _ => drawn(t)?,
-        };
-        Ok(PageLoad {
-            request,
-            objects,
-            count: t.integer("count", 1..=MOST_LOADS)?,
-            think: law::duration(t, "think", Some(Span::ZERO))?,
-        })
+    /// What stands in the place of loads before they are read.
+    pub(super) fn unset() -> PageLoad {
+        let (objects, think) = (PageObjects::drawn(MOST_OBJECTS), law::fixed(Span::ZERO));
+        PageLoad { request: REQUEST, objects, count: None, think }
     }
 
-    pub(super) fn write(&self, table: &mut Table) {
-        let mut put = |name: &str, value: Value| {
-            table.insert(name.to_owned(), value);
-        };
-        put("kind", "page-load".into());
-        put("request", Bytes(self.request).write().into());
-        match &self.objects {
-            PageObjects::Listed(objects) => {
-                put("objects", Value::Array(objects.iter().map(write_object).collect()));
-            }
-            PageObjects::Drawn { main, size, count, depth, delay } => {
-                put("main", law::write_sizes(main));
-                put("size", law::write_sizes(size));
-                put("objects", Value::Integer(*count as i64));
-                put("depth", Value::Integer(*depth as i64));
-                put("delay", delay.write().into());
-            }
-        }
-        if let Some(count) = self.count {
-            put("count", Value::Integer(count as i64));
-        }
-        put("think", law::write_duration(&self.think));
+    pub(super) fn fields(form: &mut Form<'_>, load: &mut PageLoad) -> Result<(), InputError> {
+        form.says("octets of a request").set("request", some_octets(), &mut load.request)?;
+        PageObjects::fields(form, &mut load.objects)?;
+        form.says("how often the page is loaded").or_else("no end");
+        form.optional("count", Integer(1..=MOST_LOADS), &mut load.count)?;
+        form.says("time between a load and the next, or a law");
+        form.set("think", law::duration(true), &mut load.think)
     }
 
     /// What a flow does; `generator` draws its page.
@@ -102,59 +77,107 @@ impl PageLoad {
     }
 }
 
-fn drawn(t: &Fields<'_>) -> Result<PageObjects, InputError> {
-    let size_of = |name: &'static str| match t.get(name) {
-        Some(Value::Table(_)) => Ok(law::read_sizes(t, name)?.expect("it is there")),
-        _ => Ok(Sizes::Constant { mean: law::octets(t, name)? }),
-    };
-    let most = MOST_OBJECTS as u32;
-    let allowed = format!("a list of objects, or a whole number from 1 to {most}");
-    let count: Option<u32> = t.integer("objects", 1..=most)?;
-    let count = count.ok_or_else(|| t.error("objects", allowed))?;
-    Ok(PageObjects::Drawn {
-        main: size_of("main")?,
-        size: size_of("size")?,
-        count: count as usize,
-        depth: t.integer("depth", 1..=count)?.unwrap_or(1) as usize,
-        delay: t.quantity("delay")?.unwrap_or(Span::ZERO),
-    })
+impl PageObjects {
+    /// So many others than the main object, with what else of them is usual.
+    fn drawn(count: usize) -> PageObjects {
+        let (main, size) = (Sizes::Constant { mean: 1 }, Sizes::Constant { mean: 1 });
+        PageObjects::Drawn { main, size, count, depth: 1, delay: Span::ZERO }
+    }
+
+    fn fields(form: &mut Form<'_>, objects: &mut PageObjects) -> Result<(), InputError> {
+        form.says("the objects, a list of tables; or how many others than the main object are drawn for each flow");
+        let allowed = format!("a list of objects, or a whole number from 1 to {MOST_OBJECTS}");
+        form.required("objects", list_or_number(), &allowed, objects)?;
+        let PageObjects::Drawn { main, size, count, depth, delay } = objects else {
+            return Ok(());
+        };
+        let (needed, none) = ("required where `objects` is a number", SOME_OCTETS);
+        form.says("size of the main object, or a law").or_else(needed);
+        form.required("main", law::size(false), none, main)?;
+        form.says("size of each other object, or a law").or_else(needed);
+        form.required("size", law::size(false), none, size)?;
+        form.says("longest chain of objects that depend on each other behind the main object");
+        form.integer("depth", 1..=*count, depth)?;
+        form.says("time from the object that another depends on to its request");
+        form.quantity("delay", delay)
+    }
 }
 
-fn listed(t: &Fields<'_>) -> Result<PageObjects, InputError> {
-    let tables = t.tables("objects")?;
+/// A list of objects, or the number of those that are drawn.
+fn list_or_number() -> impl Kind<Value = PageObjects> {
+    let number = || Integer(1..=MOST_OBJECTS);
+    let read = move |t: &Fields<'_>, name: &'static str| match t.get(name) {
+        Some(Value::Array(_)) => Ok(Some(listed(t, name)?)),
+        _ => Ok(number().read(t, name)?.map(PageObjects::drawn)),
+    };
+    let write = move |objects: &PageObjects| match objects {
+        PageObjects::Listed(objects) => Value::Array(objects.iter().map(write_object).collect()),
+        PageObjects::Drawn { count, .. } => number().write(count),
+    };
+    let table = Form::described(|form| object(form, &mut Named::unset()));
+    by(Shape::Any(vec![number().shape(), Shape::Table(table).list()]), read, write)
+}
+
+/// An object as it is written, with the names of those that it waits for.
+struct Named {
+    name: Option<String>,
+    size: u64,
+    after: Vec<String>,
+    delay: Span,
+}
+
+impl Named {
+    fn unset() -> Named {
+        Named { name: None, size: 1, after: Vec::new(), delay: Span::ZERO }
+    }
+}
+
+fn object(form: &mut Form<'_>, object: &mut Named) -> Result<(), InputError> {
+    form.says("what other objects call it").or_else("its place in the list, from 0");
+    form.optional("name", Text, &mut object.name)?;
+    form.says("octets of it").required("size", some_octets(), SOME_OCTETS, &mut object.size)?;
+    form.says("names of objects before it in the list: it is asked for when they have come");
+    form.set("after", Texts, &mut object.after)?;
+    form.says("and when this time is over").quantity("delay", &mut object.delay)
+}
+
+fn listed(t: &Fields<'_>, name: &'static str) -> Result<PageObjects, InputError> {
+    let tables = t.tables(name)?;
     if !(1..=MOST_OBJECTS).contains(&tables.len()) {
-        return Err(t.error("objects", format!("1 to {MOST_OBJECTS} objects")));
+        return Err(t.error(name, format!("1 to {MOST_OBJECTS} objects")));
     }
     let mut names: Vec<String> = Vec::new();
     let mut objects = Vec::new();
     for (i, o) in tables.iter().enumerate() {
-        let name = o.text("name")?.map_or_else(|| i.to_string(), str::to_owned);
+        let mut named = Named::unset();
+        Form::read_all(o, |form| object(form, &mut named))?;
+        let name = named.name.unwrap_or_else(|| i.to_string());
         if names.contains(&name) {
             return Err(o.error("name", "a name that no object before it has"));
         }
-        let place = |before: &String| names.iter().position(|name| name == before);
-        let after: Option<Vec<usize>> =
-            o.texts("after")?.unwrap_or_default().iter().map(place).collect();
-        let mut after = after.ok_or_else(|| {
-            let before = if names.is_empty() { "there is none".into() } else { names.join(", ") };
-            o.error("after", format!("names of objects before it: {before}"))
-        })?;
-        after.sort_unstable();
-        after.dedup();
-        let delay = o.quantity("delay")?.unwrap_or(Span::ZERO);
-        objects.push(Object { size: law::octets(o, "size")?, after, delay });
-        o.finish()?;
+        let after = places(&names, &named.after).map_err(|allowed| o.error("after", allowed))?;
+        objects.push(Object { size: named.size, after, delay: named.delay });
         names.push(name);
     }
     Ok(PageObjects::Listed(objects))
 }
 
+/// The places of the objects `after` among those with these names; or what is allowed.
+fn places(names: &[String], after: &[String]) -> Result<Vec<usize>, String> {
+    let place = |before: &String| names.iter().position(|name| name == before);
+    let found: Option<Vec<usize>> = after.iter().map(place).collect();
+    let mut found = found.ok_or_else(|| {
+        let before = if names.is_empty() { "there is none".into() } else { names.join(", ") };
+        format!("names of objects before it: {before}")
+    })?;
+    found.sort_unstable();
+    found.dedup();
+    Ok(found)
+}
+
 /// Objects are written without their names: each is called by its place.
-fn write_object(object: &Object) -> Value {
-    let after = object.after.iter().map(|before| Value::from(before.to_string())).collect();
-    super::form::table_of([
-        ("size", Bytes(object.size).write().into()),
-        ("after", Value::Array(after)),
-        ("delay", object.delay.write().into()),
-    ])
+fn write_object(of: &Object) -> Value {
+    let after = of.after.iter().map(usize::to_string).collect();
+    let mut named = Named { name: None, size: of.size, after, delay: of.delay };
+    Form::written(|form| object(form, &mut named)).into()
 }

@@ -1,13 +1,14 @@
 //! Messages of an SCTP flow: the traffic of kind `messages`.
 
+use super::form::{Form, Integer, Kind, by, quantity, quantity_shape};
 use super::law::{self, CHUNK};
 use crate::InputError;
 use crate::fields::Fields;
 use crate::quantity::Quantity;
 use anabranch_sim::{Duration, Sizes};
-use anabranch_units::{Rate, Span};
+use anabranch_units::{Bytes, Rate, Span};
 use std::sync::Arc;
-use toml::{Table, Value};
+use toml::Value;
 
 /// Messages of one direction of a flow.
 #[derive(Clone, PartialEq, Debug)]
@@ -47,72 +48,47 @@ const ORDERS: [(&str, bool); 2] = [("ordered", false), ("unordered", true)];
 const MOST_MESSAGES: u64 = 1_000_000_000;
 
 impl MessageSpec {
-    pub(super) fn read(t: &Fields<'_>) -> Result<MessageSpec, InputError> {
-        let mut messages = MessageSpec::read_one(t)?;
-        if let Some(r) = t.table("reverse")? {
-            messages.reverse = Some(Box::new(MessageSpec::read_one(&r)?));
-            r.finish()?;
-        }
-        Ok(messages)
-    }
-
-    fn read_one(t: &Fields<'_>) -> Result<MessageSpec, InputError> {
-        let size = match t.get("size") {
-            Some(Value::Table(_)) => law::read_sizes(t, "size")?,
-            Some(_) => Some(Sizes::Constant { mean: law::octets(t, "size")? }),
-            None => None,
-        };
-        let retransmissions = t.integer("retransmissions", 0..=u16::MAX)?;
-        let lifetime = t.quantity("lifetime")?;
-        if lifetime.is_some() && retransmissions.is_some() {
-            return Err(t.error("retransmissions", "either `lifetime` or `retransmissions`"));
-        }
-        Ok(MessageSpec {
+    /// What stands in the place of messages before they are read.
+    pub(super) fn unset() -> MessageSpec {
+        MessageSpec {
+            size: Sizes::Constant { mean: CHUNK.0 },
+            count: None,
+            pace: MessagePace::Saturated,
+            streams: 1,
+            unordered: false,
+            lifetime: None,
+            retransmissions: None,
             reverse: None,
-            lifetime,
-            retransmissions,
-            size: size.unwrap_or(Sizes::Constant { mean: CHUNK.0 }),
-            count: t.integer("count", 1..=MOST_MESSAGES)?,
-            pace: MessagePace::read(t)?,
-            streams: t.integer("streams", 1..=u16::MAX)?.unwrap_or(1),
-            unordered: t.choice("order", &ORDERS)?.unwrap_or(false),
-        })
-    }
-
-    pub(super) fn write(&self, table: &mut Table) {
-        table.insert("kind".into(), "messages".into());
-        self.write_one(table);
-        if let Some(reverse) = &self.reverse {
-            let mut inner = Table::new();
-            reverse.write_one(&mut inner);
-            table.insert("reverse".into(), Value::Table(inner));
         }
     }
 
-    fn write_one(&self, table: &mut Table) {
-        let mut put = |name: &str, value: Value| {
-            table.insert(name.to_owned(), value);
-        };
-        put("size", law::write_sizes(&self.size));
-        if let Some(count) = self.count {
-            put("count", Value::Integer(count as i64));
-        }
-        match &self.pace {
-            MessagePace::Saturated => {}
-            MessagePace::Rate(rate) => put("rate", rate.write().into()),
-            MessagePace::Every(time) => put("interval", law::write_duration(time)),
-            MessagePace::At(dates) => {
-                put("at", Value::Array(dates.iter().map(|date| date.write().into()).collect()));
-            }
-        }
-        put("streams", Value::Integer(self.streams.into()));
-        if let Some(lifetime) = self.lifetime {
-            put("lifetime", lifetime.write().into());
-        }
-        if let Some(most) = self.retransmissions {
-            put("retransmissions", Value::Integer(most.into()));
-        }
-        put("order", super::form::word(&ORDERS, &self.unordered).into());
+    pub(super) fn fields(form: &mut Form<'_>, m: &mut MessageSpec) -> Result<(), InputError> {
+        MessageSpec::one_way(form, m)?;
+        form.says("messages of `to` at the same time: a table of the same fields; `count` or `at`, or no end");
+        let mut back = m.reverse.take().map(|back| *back);
+        form.optional_table("reverse", &mut back, MessageSpec::unset, MessageSpec::one_way)?;
+        m.reverse = back.map(Box::new);
+        Ok(())
+    }
+
+    fn one_way(form: &mut Form<'_>, m: &mut MessageSpec) -> Result<(), InputError> {
+        form.says("of each message; or a law, as [`sizes`](#workloads) has them, whose draws are cut to what both buffers hold");
+        form.set("size", law::size(false), &mut m.size)?;
+        form.says("how many; instead of it `size` of the flow may say how many octets in all, to which the last message is cut");
+        form.optional("count", Integer(1..=MOST_MESSAGES), &mut m.count)?;
+        m.pace.fields(form)?;
+        form.says("messages go on so many streams, in turn");
+        form.integer("streams", 1..=u16::MAX, &mut m.streams)?;
+        form.says(
+            "with `partial_reliability`: time after it was made at which a message is given up",
+        );
+        form.optional("lifetime", quantity(), &mut m.lifetime)?;
+        form.says("or how often it is sent again at most");
+        form.optional("retransmissions", Integer(0..=u16::MAX), &mut m.retransmissions)?;
+        let is_one = m.lifetime.is_none() || m.retransmissions.is_none();
+        form.require(is_one, "retransmissions", "either `lifetime` or `retransmissions`")?;
+        form.says("or `\"unordered\"`: delivered as soon as they are complete");
+        form.choice("order", &ORDERS, &mut m.unordered)
     }
 
     /// The messages of both directions, each with the path of its fields below
@@ -129,22 +105,49 @@ impl MessageSpec {
 }
 
 impl MessagePace {
-    fn read(t: &Fields<'_>) -> Result<MessagePace, InputError> {
-        let given = ["rate", "interval", "at"].map(|name| t.get(name).map(|_| name));
-        let mut given = given.into_iter().flatten();
-        match (given.next(), given.next()) {
-            (None, _) => Ok(MessagePace::Saturated),
-            (_, Some(second)) => Err(t.error(second, "one of `rate`, `interval` and `at`")),
-            (Some("rate"), None) => Ok(MessagePace::Rate(law::paced(t, 1)?)),
-            (Some("interval"), None) => Ok(MessagePace::Every(law::duration(t, "interval", None)?)),
-            (Some(_), None) => {
-                let allowed = "times that do not go back, such as [\"0 s\", \"1.5 s\"]";
-                let texts = t.texts("at")?.unwrap_or_default();
-                let dates: Option<Vec<Span>> = texts.iter().map(|text| Span::parse(text)).collect();
-                let ascends = |dates: &Vec<Span>| dates.is_sorted() && !dates.is_empty();
-                let dates = dates.filter(ascends).ok_or_else(|| t.error("at", allowed))?;
-                Ok(MessagePace::At(dates.into()))
+    /// Three fields, of which one may be there.
+    fn fields(&mut self, form: &mut Form<'_>) -> Result<(), InputError> {
+        if let Some(t) = form.reads() {
+            let mut given =
+                ["rate", "interval", "at"].into_iter().filter(|name| t.get(name).is_some());
+            if let Some(second) = given.nth(1) {
+                return Err(t.error(second, "one of `rate`, `interval` and `at`"));
             }
         }
+        let (mut rate, mut interval, mut at) = match std::mem::replace(self, MessagePace::Saturated)
+        {
+            MessagePace::Saturated => (None, None, None),
+            MessagePace::Rate(rate) => (Some(rate), None, None),
+            MessagePace::Every(interval) => (None, Some(interval), None),
+            MessagePace::At(dates) => (None, None, Some(dates)),
+        };
+        form.says("messages are made at this rate of octets, the first at the start");
+        form.optional("rate", quantity::<Rate>(), &mut rate)?;
+        let is_slow = rate.is_none_or(|rate| rate.time_for(Bytes(1)) >= Span::from_nanos(1));
+        form.require(is_slow, "rate", "at most one chunk in a nanosecond")?;
+        form.says("or with this time between them, at least 1 us, a law as that of `think`");
+        form.optional("interval", law::duration(false), &mut interval)?;
+        form.says("or at these times after the start, `[\"0 s\", \"1.5 s\"]`");
+        form.optional("at", dates(), &mut at)?;
+        *self = rate
+            .map(MessagePace::Rate)
+            .or(interval.map(MessagePace::Every))
+            .or(at.map(MessagePace::At))
+            .unwrap_or(MessagePace::Saturated);
+        Ok(())
     }
+}
+
+/// Times that do not go back.
+fn dates() -> impl Kind<Value = Arc<[Span]>> {
+    let read = |t: &Fields<'_>, name: &'static str| {
+        let allowed = "times that do not go back, such as [\"0 s\", \"1.5 s\"]";
+        let Some(texts) = t.texts(name)? else { return Ok(None) };
+        let dates: Option<Vec<Span>> = texts.iter().map(|text| Span::parse(text)).collect();
+        let dates = dates.filter(|dates| dates.is_sorted() && !dates.is_empty());
+        dates.map(|dates| Some(dates.into())).ok_or_else(|| t.error(name, allowed))
+    };
+    let write =
+        |dates: &Arc<[Span]>| Value::Array(dates.iter().map(|date| date.write().into()).collect());
+    by(quantity_shape::<Span>().list(), read, write)
 }

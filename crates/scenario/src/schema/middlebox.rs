@@ -1,11 +1,10 @@
 //! The impairment `middlebox`, from and to TOML.
 
-use super::form::word;
+use super::form::{Form, Integer, Kind, by, word};
 use crate::InputError;
 use crate::fields::Fields;
-use crate::quantity::Quantity;
+use crate::shape::Shape;
 use anabranch_network::{MiddleboxConfig, Segments};
-use anabranch_units::Bytes;
 use anabranch_wire::tcp::OptionKind;
 use toml::Value;
 
@@ -13,44 +12,41 @@ const SEGMENTS: [(&str, Segments); 3] =
     [("all", Segments::All), ("syn", Segments::Syn), ("not-syn", Segments::NotSyn)];
 
 /// The fields beside `kind`.
-pub(super) fn read(f: &Fields<'_>) -> Result<MiddleboxConfig, InputError> {
-    Ok(MiddleboxConfig {
-        strip: read_strip(f)?,
-        segments: f.choice("segments", &SEGMENTS)?.unwrap_or_default(),
-        after: f.integer("after", 0..=u32::MAX)?.unwrap_or(0).into(),
-        rewrite_sequence: f.integer("rewrite_sequence", 0..=u32::MAX)?,
-        rewrite_sack: f.boolean("rewrite_sack")?.unwrap_or(true),
-        change_every: f.quantity::<Bytes>("change_every")?.map(|octets| octets.0),
-    })
+pub(super) fn fields(form: &mut Form<'_>, c: &mut MiddleboxConfig) -> Result<(), InputError> {
+    form.says("options over which NOPs are written").set("strip", options(), &mut c.strip)?;
+    form.says("from which segments: all, those with SYN, or those without").choice(
+        "segments",
+        &SEGMENTS,
+        &mut c.segments,
+    )?;
+    form.says("segments of each flow (addresses and ports) in this direction that come first and keep options and data")
+        .set("after", Integer(0..=u64::from(u32::MAX)), &mut c.after)?;
+    form.says("a key: sequence numbers of a flow are shifted by a hash of it; give it in both directions of a link")
+        .optional("rewrite_sequence", Integer(0..=u32::MAX), &mut c.rewrite_sequence)?;
+    form.says("SACK blocks are shifted with the numbers; `false` is a box that does not know them")
+        .boolean("rewrite_sack", &mut c.rewrite_sack)?;
+    form.says("each octet at a multiple of so many in the flow's sequence space is changed, also when it is sent again; flows without `octets = true` carry nothing that could be")
+        .octets_or_none("change_every", &mut c.change_every)
 }
 
-fn read_strip(f: &Fields<'_>) -> Result<Vec<OptionKind>, InputError> {
-    let Some(value) = f.get("strip") else { return Ok(Vec::new()) };
-    let named = |value: &Value| {
-        let name = value.as_str()?;
-        OptionKind::ALL.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind)
+/// A list of TCP options by name.
+fn options() -> impl Kind<Value = Vec<OptionKind>> {
+    let read = |f: &Fields<'_>, name: &'static str| {
+        let Some(value) = f.get(name) else { return Ok(None) };
+        let named = |value: &Value| {
+            let name = value.as_str()?;
+            OptionKind::ALL.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind)
+        };
+        let list: Option<_> = value.as_array().and_then(|list| list.iter().map(named).collect());
+        list.map(Some).ok_or_else(|| {
+            let names = OptionKind::ALL.map(|(name, _)| name).join(", ");
+            f.error(name, format!("a list of options: {names}"))
+        })
     };
-    let list = value.as_array().and_then(|list| list.iter().map(named).collect());
-    list.ok_or_else(|| {
-        let names = OptionKind::ALL.map(|(name, _)| name).join(", ");
-        f.error("strip", format!("a list of options: {names}"))
-    })
-}
-
-/// Puts the fields with their values.
-pub(super) fn write(middlebox_config: &MiddleboxConfig, put: &mut dyn FnMut(&str, Value)) {
-    put("kind", "middlebox".into());
-    let name = |kind: &OptionKind| Value::from(word(&OptionKind::ALL, kind));
-    put("strip", Value::Array(middlebox_config.strip.iter().map(name).collect()));
-    put("segments", word(&SEGMENTS, &middlebox_config.segments).into());
-    put("after", Value::Integer(middlebox_config.after as i64));
-    if let Some(key) = middlebox_config.rewrite_sequence {
-        put("rewrite_sequence", i64::from(key).into());
-    }
-    put("rewrite_sack", middlebox_config.rewrite_sack.into());
-    if let Some(octets) = middlebox_config.change_every {
-        put("change_every", Bytes(octets).write().into());
-    }
+    let write = |kinds: &Vec<OptionKind>| {
+        Value::Array(kinds.iter().map(|kind| word(&OptionKind::ALL, kind).into()).collect())
+    };
+    by(Shape::words(&OptionKind::ALL).list(), read, write)
 }
 
 #[cfg(test)]

@@ -5,10 +5,11 @@ use super::custom;
 use super::form::Form;
 use crate::InputError;
 use crate::fields::Fields;
+use crate::shape::Shape;
 use anabranch_mptcp::path_manager::PATH_MANAGERS;
 use anabranch_mptcp::scheduler::SCHEDULERS;
 use anabranch_mptcp::{Config, PathManager, SchedulerKind};
-use toml::{Table, Value};
+use toml::Table;
 
 /// Reads the tables `mptcp` and `tcp` of a flow; `subflow` is what the latter
 /// says.
@@ -39,32 +40,55 @@ pub(super) fn read(
 
 /// Writes all options but the subflows'.
 pub(super) fn write(config: &Config) -> Table {
-    let mut form = Form::Write(Table::new());
-    // Writing has no wrong input.
-    let _ = options(&mut form, &mut config.clone());
-    match form.into_value() {
-        Value::Table(table) => table,
-        _ => Table::new(),
-    }
+    Form::written(|form| options(form, &mut config.clone()))
+}
+
+/// What the table may hold.
+pub(super) fn shape() -> Shape {
+    Shape::Table(Form::described(|form| options(form, &mut Config::default())))
 }
 
 fn options(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
-    form.boolean("enabled", &mut c.enabled)?;
-    form.octets_or_none("ipv6_mss", &mut c.ipv6_mss)?;
+    form.says("ask for Multipath TCP, and answer; else TCP").boolean("enabled", &mut c.enabled)?;
+    form.says("`mss` of subflows over IPv6, 128 B to `tcp.mss`; else the same")
+        .or_else("see [both families](#both-families)")
+        .octets_or_none("ipv6_mss", &mut c.ipv6_mss)?;
     scheduler(form, &mut c.scheduler)?;
+    form.says(
+        "or `\"single\"`, `\"pairs\"`, `\"signal\"`, `\"backup\"`, `\"n-diffports\"`; a table \
+         for `{ kind = \"n-diffports\", ports = 2 }`, whose flows have that many ports each at \
+         `from`",
+    );
     path_manager(form, "path_manager", &mut c.path_manager)?;
+    form.says(
+        "the same names: which subflows the host `to` opens itself, from ports of its own; \
+         what both sides join is opened once, twice where their SYNs cross. Where it needs \
+         further addresses of `from`, that announces them. In results such subflows count from \
+         1 (`f.a.y-b.y.1`)",
+    );
     path_manager(form, "passive_path_manager", &mut c.passive_path_manager)?;
-    form.integer("max_subflows", 1..=32, &mut c.max_subflows)?;
-    form.boolean("checksum", &mut c.checksum)?;
-    form.boolean("long_numbers", &mut c.long_numbers)?;
-    form.boolean("opportunistic_retransmission", &mut c.opportunistic_retransmission)?;
-    form.boolean("penalisation", &mut c.penalisation)?;
-    form.integer("capable_syns", 0..=100, &mut c.capable_syns)?;
-    form.quantity_or_off("reopen", &mut c.reopen)?;
-    form.quantity("linger", &mut c.linger)
+    form.says("at a time, 1 to 32").integer("max_subflows", 1..=32, &mut c.max_subflows)?;
+    form.says("of the data (RFC 8684 §3.3)").boolean("checksum", &mut c.checksum)?;
+    form.says(
+        "data sequence numbers of 64 bits in place of 32; what the peer numbers so is \
+         acknowledged so",
+    )
+    .boolean("long_numbers", &mut c.long_numbers)?;
+    form.says("what a slow subflow holds back is sent again, and its window halved")
+        .boolean("opportunistic_retransmission", &mut c.opportunistic_retransmission)?;
+    form.says("what a slow subflow holds back is sent again, and its window halved")
+        .boolean("penalisation", &mut c.penalisation)?;
+    form.says("SYNs with MP_CAPABLE before one without; 0: all").integer(
+        "capable_syns",
+        0..=100,
+        &mut c.capable_syns,
+    )?;
+    form.says("how long after its end a subflow is opened again, doubling; or `false`")
+        .quantity_or_off("reopen", &mut c.reopen)?;
+    form.says("life without any subflow").quantity("linger", &mut c.linger)
 }
 
-/// A name, or a table with the name as `kind` and its constants.
+/// A name, a table with the name as `kind` and its constants, or a scheduler of the user's own.
 fn scheduler(form: &mut Form<'_>, scheduler: &mut SchedulerKind) -> Result<(), InputError> {
     match (&mut *form, &*scheduler) {
         (Form::Read(f), _) => {
@@ -83,9 +107,19 @@ fn scheduler(form: &mut Form<'_>, scheduler: &mut SchedulerKind) -> Result<(), I
         .iter()
         .filter_map(|info| Some((info.name, SchedulerKind::from_name(info.name)?)))
         .collect();
-    form.named_table("scheduler", "kind", &all, scheduler, |form, item| match item {
-        SchedulerKind::Blest(options) => form.probability("delta", &mut options.delta),
-        SchedulerKind::Ecf(options) => form.probability("beta", &mut options.beta),
+    form.or_own("kind");
+    form.says(
+        "or `\"linux\"`, `\"round-robin\"`, `\"redundant\"`, `\"blest\"`, `\"ecf\"`; a table for `{ kind = \
+         \"blest\", delta = 0.01 }`, `{ kind = \"ecf\", beta = 0.25 }`, or [your \
+         own](your-algorithm.md): `{ kind = \"my.py:Mine\", ... }`",
+    )
+    .named_table("scheduler", "kind", &all, scheduler, |form, item| match item {
+        SchedulerKind::Blest(options) => form
+            .says("step by which the margin of its estimate grows after a round in which it blocked, and shrinks after another")
+            .probability("delta", &mut options.delta),
+        SchedulerKind::Ecf(options) => form
+            .says("part by which the fast subflow must be later before a sender that waits stops waiting")
+            .probability("beta", &mut options.beta),
         _ => Ok(()),
     })
 }
@@ -101,7 +135,9 @@ fn path_manager(
         .filter_map(|info| Some((info.name, PathManager::from_name(info.name)?)))
         .collect();
     form.named_table(field, "kind", &all, manager, |form, item| match item {
-        PathManager::NDiffports(ports) => form.integer("ports", 1..=32, ports),
+        PathManager::NDiffports(ports) => {
+            form.says("subflows, each with a port of its own").integer("ports", 1..=32, ports)
+        }
         _ => Ok(()),
     })
 }
@@ -186,13 +222,17 @@ mod tests {
     fn errors_name_the_field_and_what_is_allowed() {
         for (text, field, allowed) in [
             ("enabled = 1", "enabled", "true or false"),
-            ("scheduler = \"fastest\"", "scheduler", "min-rtt, round-robin, redundant, blest, ecf"),
+            (
+                "scheduler = \"fastest\"",
+                "scheduler",
+                "min-rtt, linux, round-robin, redundant, blest, ecf",
+            ),
             (
                 "scheduler = { kind = \"ecf\", beta = 2 }",
                 "scheduler.beta",
                 "a probability, from 0 to 1",
             ),
-            ("scheduler = { beta = 0.5 }", "scheduler.kind", "min-rtt, round-robin"),
+            ("scheduler = { beta = 0.5 }", "scheduler.kind", "min-rtt, linux, round-robin"),
             ("scheduler = { kind = \"min-rtt\", beta = 0.5 }", "scheduler.beta", "no field"),
             ("path_manager = \"mesh\"", "path_manager", "single, full-mesh, pairs, n-diffports"),
             (

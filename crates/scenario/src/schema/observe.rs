@@ -1,8 +1,9 @@
 //! Time series to record.
 
+use super::form::{Choice, Form, Text, quantity};
 use crate::InputError;
 use crate::fields::Fields;
-use crate::quantity::Quantity;
+use crate::shape::Shape;
 use anabranch_units::Span;
 use toml::Table;
 
@@ -160,16 +161,47 @@ impl Observe {
     }
 
     pub(super) fn read(f: &Fields<'_>) -> Result<Observe, InputError> {
+        let mut observe = Observe::unset();
+        Form::read_all(f, |form| Observe::fields(form, &mut observe))?;
+        Ok(observe)
+    }
+
+    pub(super) fn write(&self) -> Table {
+        Form::written(|form| Observe::fields(form, &mut self.clone()))
+    }
+
+    /// What an entry may hold.
+    pub(super) fn shape() -> Shape {
+        Shape::Table(Form::described(|form| Observe::fields(form, &mut Observe::unset())))
+    }
+
+    fn unset() -> Observe {
+        Observe { what: What::Cwnd, flow: None, link: None, interval: None }
+    }
+
+    fn fields(form: &mut Form<'_>, observe: &mut Observe) -> Result<(), InputError> {
         let choices: Vec<_> = What::ALL.iter().map(|(name, what, _)| (*name, *what)).collect();
         let names: Vec<_> = choices.iter().map(|(name, _)| *name).collect();
-        let what = f.choice("what", &choices)?.ok_or_else(|| f.error("what", names.join(", ")))?;
-        let observe = Observe {
-            what,
-            flow: f.text("flow")?.map(str::to_owned),
-            link: f.text("link")?.map(str::to_owned),
-            interval: f.quantity("interval")?,
-        };
-        if observe.interval.is_some_and(|interval| interval < Span::from_micros(1)) {
+        form.says("the quantity, see the table below");
+        form.required("what", Choice(&choices), &names.join(", "), &mut observe.what)?;
+        form.says("of which flow, where the quantity is one of flows").or_else("all");
+        form.optional("flow", Text, &mut observe.flow)?;
+        form.says("of which direction of a link, or line of ATM, where it is one of links")
+            .or_else("all");
+        form.optional("link", Text, &mut observe.link)?;
+        form.says("a point for each multiple of this time, at least 1 us")
+            .or_else("a point for each change");
+        form.optional("interval", quantity::<Span>(), &mut observe.interval)?;
+        match form.reads() {
+            Some(f) => observe.check(f),
+            None => Ok(()),
+        }
+    }
+
+    /// Checks what concerns more than one field.
+    fn check(&self, f: &Fields<'_>) -> Result<(), InputError> {
+        let what = self.what;
+        if self.interval.is_some_and(|interval| interval < Span::from_micros(1)) {
             return Err(f.error("interval", "a time of at least 1 us"));
         }
         let by_event = matches!(
@@ -181,36 +213,20 @@ impl Observe {
                 | What::Rounds
                 | What::Queueing
         );
-        if (by_event || what.is_of_messages()) && observe.interval.is_some() {
+        if (by_event || what.is_of_messages()) && self.interval.is_some() {
             return Err(f.error("interval", "no interval; every one is recorded"));
         }
         let of_link = matches!(
             what,
             What::Queue | What::Queueing | What::Regulator | What::Cells | What::CellRate
         );
-        if of_link && observe.flow.is_some() {
+        if of_link && self.flow.is_some() {
             let allowed = format!("no flow; a {} belongs to a link (link = \"…\")", what.name());
             return Err(f.error("flow", allowed));
         }
-        if !of_link && observe.link.is_some() {
+        if !of_link && self.link.is_some() {
             return Err(f.error("link", "no link; this quantity belongs to a flow (flow = \"…\")"));
         }
-        f.finish()?;
-        Ok(observe)
-    }
-
-    pub(super) fn write(&self) -> Table {
-        let mut table = Table::new();
-        table.insert("what".into(), self.what.name().into());
-        if let Some(flow) = &self.flow {
-            table.insert("flow".into(), flow.as_str().into());
-        }
-        if let Some(link) = &self.link {
-            table.insert("link".into(), link.as_str().into());
-        }
-        if let Some(interval) = &self.interval {
-            table.insert("interval".into(), interval.write().into());
-        }
-        table
+        Ok(())
     }
 }

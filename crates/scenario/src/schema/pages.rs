@@ -1,110 +1,112 @@
 //! `traffic = { kind = "pages", ... }`: web pages over one connection.
 
-use super::law::{duration, octets, read_sizes, write_duration, write_sizes};
+use super::form::{Form, Integer, Kind, Number, Within, by};
+use super::law::{SIGMA, duration, fixed, size};
 use crate::InputError;
 use crate::fields::Fields;
-use crate::quantity::Quantity;
+use crate::shape::Shape;
 use anabranch_sim::{MOST_OBJECTS, Objects, PageSpec, Sizes};
-use anabranch_units::{Bytes, Span};
-use toml::{Table, Value};
+use anabranch_units::Span;
 
 /// Octets of a request, unless the scenario says otherwise.
 const REQUEST: u64 = 400;
 /// Most pages of a flow whose number is given: their sizes are drawn before the run.
 const MOST_PAGES: u64 = 1_000_000;
 
-pub(super) fn read(t: &Fields<'_>) -> Result<PageSpec, InputError> {
-    let request = size(t, "request")?.unwrap_or(Sizes::Constant { mean: REQUEST });
-    let allowed = "a size such as \"20 kB\", or a law of sizes";
-    let main = size(t, "main")?.ok_or_else(|| t.error("main", allowed))?;
-    let objects = objects(t)?;
-    let object = match (size(t, "object")?, &objects) {
-        (Some(object), _) => object,
-        (None, Objects::Exactly(0)) => Sizes::Constant { mean: 1 },
-        (None, _) => return Err(t.error("object", allowed)),
-    };
-    Ok(PageSpec {
-        request,
-        main,
-        objects,
-        object,
-        count: t.integer("count", 1..=MOST_PAGES)?,
-        think: duration(t, "think", Some(Span::ZERO))?,
-        pipelined: t.boolean("pipelined")?.unwrap_or(true),
-    })
+/// What stands in the place of pages before they are read.
+pub(super) fn unset() -> PageSpec {
+    PageSpec {
+        request: Sizes::Constant { mean: REQUEST },
+        main: Sizes::Constant { mean: 1 },
+        objects: Objects::Exactly(0),
+        object: Sizes::Constant { mean: 1 },
+        count: None,
+        think: fixed(Span::ZERO),
+        pipelined: true,
+    }
 }
 
-/// A size such as "20 kB", or a law.
-fn size(t: &Fields<'_>, name: &'static str) -> Result<Option<Sizes>, InputError> {
-    if t.get(name).is_none_or(Value::is_table) {
-        return read_sizes(t, name);
-    }
-    octets(t, name).map(|mean| Some(Sizes::Constant { mean }))
+pub(super) fn fields(form: &mut Form<'_>, pages: &mut PageSpec) -> Result<(), InputError> {
+    let allowed = "a size such as \"20 kB\", or a law of sizes";
+    form.says("size of each request, or a law").set("request", size(true), &mut pages.request)?;
+    form.says("size of the main object, or a law").required(
+        "main",
+        size(true),
+        allowed,
+        &mut pages.main,
+    )?;
+    form.says(
+        "number of other objects of a page, or a law: `{ mean = 12, law = \"exponential\" }`",
+    );
+    form.set("objects", objects(), &mut pages.objects)?;
+    form.says("size of each, or a law").or_else("required with `objects`");
+    let mut object = Some(pages.object.clone()).filter(|_| form.reads().is_none());
+    form.optional("object", size(true), &mut object)?;
+    let is_said = object.is_some() || pages.objects == Objects::Exactly(0);
+    form.require(is_said, "object", allowed)?;
+    pages.object = object.unwrap_or(Sizes::Constant { mean: 1 });
+    form.says("how many pages").or_else("no end");
+    form.optional("count", Integer(1..=MOST_PAGES), &mut pages.count)?;
+    form.says("time between a page and the next, or a law").set(
+        "think",
+        duration(true),
+        &mut pages.think,
+    )?;
+    form.says("asks for all objects of a page at once, as HTTP/2 does over its streams; else for one after the other, as HTTP/1.1")
+        .boolean("pipelined", &mut pages.pipelined)
 }
 
 /// A whole number, or `{ mean = 40, law = "exponential" }`.
-fn objects(t: &Fields<'_>) -> Result<Objects, InputError> {
+fn objects() -> impl Kind<Value = Objects> {
     let most = MOST_OBJECTS as u32;
-    if t.get("objects").is_none_or(|item| !item.is_table()) {
-        return Ok(Objects::Exactly(t.integer("objects", 0..=most)?.unwrap_or(0)));
-    }
-    let Some(o) = t.table("objects")? else { return Ok(Objects::Exactly(0)) };
+    let number = move || Integer(0..=most);
+    let read = move |t: &Fields<'_>, name: &'static str| {
+        if t.get(name).is_none_or(|item| !item.is_table()) {
+            return Ok(number().read(t, name)?.map(Objects::Exactly));
+        }
+        let Some(o) = t.table(name)? else { return Ok(None) };
+        let mut law = Sizes::Exponential { mean: 1 };
+        Form::read_all(&o, |form| drawn(form, &mut law))?;
+        law.validate().map_err(|error| super::queue::in_field(&o, error))?;
+        Ok(Some(Objects::Drawn(law)))
+    };
+    let write = move |objects: &Objects| match objects {
+        Objects::Exactly(n) => number().write(n),
+        Objects::Drawn(law) => Form::written(|form| drawn(form, &mut law.clone())).into(),
+    };
+    let table = Form::described(|form| drawn(form, &mut Sizes::Exponential { mean: 1 }));
+    by(Shape::Any(vec![number().shape(), Shape::Table(table)]), read, write)
+}
+
+/// A law of numbers of objects.
+fn drawn(form: &mut Form<'_>, law: &mut Sizes) -> Result<(), InputError> {
+    let mean = 1;
+    let all = [
+        ("exponential", "exponential", Sizes::Exponential { mean }),
+        ("pareto", "Pareto's", Sizes::Pareto { mean, shape: 1.5 }),
+        ("lognormal", "lognormal", Sizes::Lognormal { mean, sigma: 1.0 }),
+    ];
+    form.kinds("law", None, &all, law, |form, law| match law {
+        Sizes::Exponential { mean } => mean_number(form, mean),
+        Sizes::Pareto { mean, shape } => {
+            mean_number(form, mean)?;
+            form.says("shape, above 1").required("shape", Number, "a number", shape)
+        }
+        Sizes::Lognormal { mean, sigma } => {
+            mean_number(form, mean)?;
+            form.says("standard deviation of the logarithm").required(
+                "sigma",
+                Within(0.0..=10.0, SIGMA),
+                "a number",
+                sigma,
+            )
+        }
+        _ => Ok(()),
+    })
+}
+
+fn mean_number(form: &mut Form<'_>, mean: &mut u64) -> Result<(), InputError> {
+    let most = MOST_OBJECTS;
     let allowed = format!("a whole number from 1 to {most}");
-    let mean: Option<u32> = o.integer("mean", 1..=most)?;
-    let mean = u64::from(mean.ok_or_else(|| o.error("mean", allowed))?);
-    let number = |name| o.number(name)?.ok_or_else(|| o.error(name, "a number"));
-    let laws = "exponential, pareto, lognormal";
-    let law = match o.text("law")?.ok_or_else(|| o.error("law", laws))? {
-        "exponential" => Sizes::Exponential { mean },
-        "pareto" => Sizes::Pareto { mean, shape: number("shape")? },
-        "lognormal" => Sizes::Lognormal { mean, sigma: number("sigma")? },
-        _ => return Err(o.error("law", laws)),
-    };
-    o.finish()?;
-    law.validate().map_err(|error| super::queue::in_field(&o, error))?;
-    Ok(Objects::Drawn(law))
-}
-
-pub(super) fn write(pages: &PageSpec, table: &mut Table) {
-    let mut put = |name: &str, value: Value| {
-        table.insert(name.to_owned(), value);
-    };
-    put("kind", "pages".into());
-    put("request", write_size(&pages.request));
-    put("main", write_size(&pages.main));
-    let count = |n: &u64| Value::Integer(*n as i64);
-    let drawn = |law: &str, mean: &u64, more: Option<(&str, f64)>| {
-        let mut table = Table::new();
-        table.insert("law".into(), law.into());
-        table.insert("mean".into(), count(mean));
-        if let Some((name, value)) = more {
-            table.insert(name.into(), value.into());
-        }
-        Value::Table(table)
-    };
-    let objects = match &pages.objects {
-        Objects::Exactly(n) => count(&u64::from(*n)),
-        Objects::Drawn(Sizes::Exponential { mean }) => drawn("exponential", mean, None),
-        Objects::Drawn(Sizes::Pareto { mean, shape }) => {
-            drawn("pareto", mean, Some(("shape", *shape)))
-        }
-        Objects::Drawn(Sizes::Lognormal { mean, sigma }) => {
-            drawn("lognormal", mean, Some(("sigma", *sigma)))
-        }
-        Objects::Drawn(other) => unreachable!("no field says {other:?}"),
-    };
-    put("objects", objects);
-    put("object", write_size(&pages.object));
-    if let Some(n) = &pages.count {
-        put("count", count(n));
-    }
-    put("think", write_duration(&pages.think));
-    put("pipelined", pages.pipelined.into());
-}
-
-fn write_size(size: &Sizes) -> Value {
-    match size {
-        Sizes::Constant { mean } => Bytes(*mean).write().into(),
-        law => write_sizes(law),
-    }
+    form.says("the mean").required("mean", Integer(1..=most), &allowed, mean)
 }

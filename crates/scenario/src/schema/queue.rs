@@ -1,15 +1,17 @@
 //! The field `queue` of a link's direction.
 
+use super::form::{Form, Kind, Number, by, quantity_shape};
 use crate::InputError;
 use crate::fields::Fields;
 use crate::quantity::{Amount, Packets, Quantity};
+use crate::shape::Shape;
 use anabranch_network::{
     AckFilterConfig, CoDelConfig, CoDelLaw, ConfigError, DelayEstimate, DrrConfig, DrrKey,
-    DualPi2Config, FqCoDelConfig, PieConfig, PriorityConfig, PriorityKey, QUEUES, QueueConfig,
-    QueueLimit, RedConfig, ThresholdConfig,
+    DualPi2Config, FqCoDelConfig, Info, PieConfig, PriorityConfig, PriorityKey, QUEUES,
+    QueueConfig, QueueLimit, RedConfig, ThresholdConfig,
 };
 use anabranch_units::{Bytes, Span};
-use toml::{Table, Value};
+use toml::Value;
 
 const UNLIMITED: &str = "unlimited";
 const AUTO: &str = "auto";
@@ -19,73 +21,23 @@ const BANDS: [(&str, PriorityKey); 2] =
     [("dscp", PriorityKey::Dscp), ("pure-ack", PriorityKey::PureAck)];
 const KEYS: [(&str, DrrKey); 2] = [("flow", DrrKey::Flow), ("dscp", DrrKey::Dscp)];
 
+/// What the field `queue` may hold.
+pub(super) fn shape() -> Shape {
+    Shape::Table(Form::described(|form| fields(form, &mut QueueConfig::default()))).named("queue")
+}
+
 /// The field `queue`, where there is one.
 pub(super) fn read(f: &Fields<'_>) -> Result<Option<QueueConfig>, InputError> {
     let Some(q) = f.table("queue")? else { return Ok(None) };
-    let names = || QUEUES.iter().map(|info| info.name).collect::<Vec<_>>().join(", ");
-    let queue = match q.text("kind")?.unwrap_or("droptail") {
-        "droptail" => {
-            QueueConfig::DropTail { limit: limit(&q, "limit", QueueLimit::Packets(100))? }
-        }
-        "threshold" => {
-            let d = ThresholdConfig::default();
-            let mark = limit(&q, "mark", d.mark)?;
-            QueueConfig::Threshold(ThresholdConfig { limit: limit(&q, "limit", d.limit)?, mark })
-        }
-        "red" => QueueConfig::Red(read_red(&q)?),
-        "pie" => QueueConfig::Pie(read_pie(&q)?),
-        "codel" => {
-            let d = CoDelConfig::default();
-            let law = read_law(&q, d.law)?;
-            QueueConfig::CoDel(CoDelConfig { limit: limit(&q, "limit", d.limit)?, law })
-        }
-        "fq-codel" => {
-            let d = FqCoDelConfig::default();
-            let limit: Option<Packets> = q.quantity("limit")?;
-            QueueConfig::FqCoDel(FqCoDelConfig {
-                limit: limit.map_or(d.limit, |n| n.0.into()),
-                queues: q.integer("queues", 1..=65_536)?.unwrap_or(d.queues),
-                quantum: q.quantity("quantum")?.unwrap_or(d.quantum),
-                drop_batch: q.integer("drop_batch", 1..=1_000_000)?.unwrap_or(d.drop_batch),
-                law: read_law(&q, d.law)?,
-            })
-        }
-        "dualpi2" => QueueConfig::DualPi2(read_dualpi2(&q)?),
-        "priority" => {
-            let d = PriorityConfig::default();
-            let key = q.choice("key", &BANDS)?.unwrap_or(d.key);
-            let bands = match (key, read_bands(&q)?) {
-                (PriorityKey::Dscp, bands) => bands.unwrap_or(d.bands),
-                (PriorityKey::PureAck, None) => Vec::new(),
-                (PriorityKey::PureAck, Some(_)) => {
-                    return Err(q.error("bands", "no bands of code points with key = \"pure-ack\""));
-                }
-            };
-            let limit = limit(&q, "limit", d.limit)?;
-            QueueConfig::Priority(PriorityConfig { limit, key, bands })
-        }
-        "drr" => {
-            let d = DrrConfig::default();
-            QueueConfig::Drr(DrrConfig {
-                limit: limit(&q, "limit", d.limit)?,
-                key: q.choice("key", &KEYS)?.unwrap_or(d.key),
-                queues: q.integer("queues", 1..=65_536)?.unwrap_or(d.queues),
-                quantum: q.quantity("quantum")?.unwrap_or(d.quantum),
-                weights: read_weights(&q)?.unwrap_or(d.weights),
-            })
-        }
-        "ack-filter" => {
-            let d = AckFilterConfig::default();
-            QueueConfig::AckFilter(AckFilterConfig {
-                limit: limit(&q, "limit", d.limit)?,
-                aggressive: q.boolean("aggressive")?.unwrap_or(d.aggressive),
-            })
-        }
-        _ => return Err(q.error("kind", names())),
-    };
-    q.finish()?;
+    let mut queue = QueueConfig::default();
+    Form::read_all(&q, |form| fields(form, &mut queue))?;
     queue.validate().map_err(|error| in_field(&q, error))?;
     Ok(Some(queue))
+}
+
+/// The table that [`read`] reads as the same.
+pub(super) fn write(queue: &QueueConfig) -> Value {
+    Form::written(|form| fields(form, &mut queue.clone())).into()
 }
 
 /// What a part of the network says of a field, with the field's path.
@@ -93,302 +45,346 @@ pub(super) fn in_field(f: &Fields<'_>, error: ConfigError) -> InputError {
     InputError::field(f.path(error.field), error.value, error.allowed)
 }
 
-pub(super) fn limit(
-    q: &Fields<'_>,
-    name: &'static str,
-    default: QueueLimit,
-) -> Result<QueueLimit, InputError> {
-    let unit = format!("{}, or \"unlimited\"; with its unit, in quotes", Amount::ALLOWED);
-    Ok(match q.text(name).map_err(|_| q.error(name, unit))? {
-        None => default,
-        Some(UNLIMITED) => QueueLimit::Unlimited,
-        Some(text) => match Amount::parse(text) {
-            Some(Amount::Packets(n)) => QueueLimit::Packets(n.into()),
-            Some(Amount::Octets(n)) => QueueLimit::Octets(Bytes(n)),
-            None => return Err(q.error(name, format!("{}, or \"unlimited\"", Amount::ALLOWED))),
-        },
+fn usual(name: &str) -> Option<QueueConfig> {
+    Some(match name {
+        "droptail" => QueueConfig::DropTail { limit: QueueLimit::Packets(100) },
+        "threshold" => QueueConfig::Threshold(ThresholdConfig::default()),
+        "red" => QueueConfig::Red(RedConfig::default()),
+        "pie" => QueueConfig::Pie(PieConfig::default()),
+        "codel" => QueueConfig::CoDel(CoDelConfig::default()),
+        "fq-codel" => QueueConfig::FqCoDel(FqCoDelConfig::default()),
+        "dualpi2" => QueueConfig::DualPi2(DualPi2Config::default()),
+        "priority" => QueueConfig::Priority(PriorityConfig::default()),
+        "drr" => QueueConfig::Drr(DrrConfig::default()),
+        "ack-filter" => QueueConfig::AckFilter(AckFilterConfig::default()),
+        _ => return None,
     })
 }
 
-pub(super) fn write_limit(limit: QueueLimit) -> Value {
-    match limit {
-        QueueLimit::Packets(n) => Packets(u32::try_from(n).unwrap_or(u32::MAX)).write().into(),
-        QueueLimit::Octets(n) => n.write().into(),
-        QueueLimit::Unlimited => UNLIMITED.into(),
-    }
+/// The kinds in the order of their catalogue, each with what it has by default.
+fn fields(form: &mut Form<'_>, queue: &mut QueueConfig) -> Result<(), InputError> {
+    let kind = |info: &Info| Some((info.name, info.summary, usual(info.name)?));
+    let all: Vec<_> = QUEUES.iter().filter_map(kind).collect();
+    form.kinds("kind", Some("droptail"), &all, queue, |form, queue| match queue {
+        QueueConfig::DropTail { limit } => waiting(form, limit),
+        QueueConfig::Threshold(c) => {
+            waiting(form, &mut c.limit)?;
+            form.says("ECN-capable packets that find as much waiting are marked").set(
+                "mark",
+                amount(),
+                &mut c.mark,
+            )
+        }
+        QueueConfig::Red(c) => red(form, c),
+        QueueConfig::Pie(c) => pie(form, c),
+        QueueConfig::CoDel(c) => {
+            waiting(form, &mut c.limit)?;
+            law(form, &mut c.law)
+        }
+        QueueConfig::FqCoDel(c) => {
+            form.says("packets that may wait").set("limit", packets(), &mut c.limit)?;
+            form.says("flows are hashed into so many queues").integer(
+                "queues",
+                1..=65_536,
+                &mut c.queues,
+            )?;
+            form.says("octets that a queue sends in its turn")
+                .quantity("quantum", &mut c.quantum)?;
+            form.says("packets that an overflow drops at most").integer(
+                "drop_batch",
+                1..=1_000_000,
+                &mut c.drop_batch,
+            )?;
+            law(form, &mut c.law)
+        }
+        QueueConfig::DualPi2(c) => dualpi2(form, c),
+        QueueConfig::Priority(c) => priority(form, c),
+        QueueConfig::Drr(c) => drr(form, c),
+        QueueConfig::AckFilter(c) => {
+            waiting(form, &mut c.limit)?;
+            form.says("of ACKs that say the same one is left, else two")
+                .boolean("aggressive", &mut c.aggressive)
+        }
+    })
+}
+
+/// The field `limit` of most kinds.
+fn waiting(form: &mut Form<'_>, limit: &mut QueueLimit) -> Result<(), InputError> {
+    form.says("what may wait, in packets, in octets or `\"unlimited\"`; the packet being transmitted does not count")
+        .set("limit", amount(), limit)
+}
+
+/// An amount of packets or octets, or `"unlimited"`.
+pub(super) fn amount() -> impl Kind<Value = QueueLimit> {
+    let read = |q: &Fields<'_>, name: &'static str| {
+        let unit = format!("{}, or \"unlimited\"; with its unit, in quotes", Amount::ALLOWED);
+        Ok(match q.text(name).map_err(|_| q.error(name, unit))? {
+            None => None,
+            Some(UNLIMITED) => Some(QueueLimit::Unlimited),
+            Some(text) => match Amount::parse(text) {
+                Some(Amount::Packets(n)) => Some(QueueLimit::Packets(n.into())),
+                Some(Amount::Octets(n)) => Some(QueueLimit::Octets(Bytes(n))),
+                None => return Err(q.error(name, format!("{}, or \"unlimited\"", Amount::ALLOWED))),
+            },
+        })
+    };
+    let write = |limit: &QueueLimit| -> Value {
+        match *limit {
+            QueueLimit::Packets(n) => write_packets(n),
+            QueueLimit::Octets(n) => n.write().into(),
+            QueueLimit::Unlimited => UNLIMITED.into(),
+        }
+    };
+    let unlimited = Shape::Words(vec![UNLIMITED.into()]);
+    by(Shape::Any(vec![quantity_shape::<Amount>(), unlimited]), read, write)
+}
+
+fn write_packets(n: u64) -> Value {
+    Packets(u32::try_from(n).unwrap_or(u32::MAX)).write().into()
+}
+
+/// A number of packets.
+fn packets() -> impl Kind<Value = u64> {
+    let read = |q: &Fields<'_>, name: &'static str| {
+        let packets: Option<Packets> = q.quantity(name)?;
+        Ok(packets.map(|n| n.0.into()))
+    };
+    by(quantity_shape::<Packets>(), read, |n: &u64| write_packets(*n))
 }
 
 /// A threshold of RED and whether it is in octets; `None` for "auto".
 type Threshold = Option<(f64, bool)>;
 
-fn threshold(
-    q: &Fields<'_>,
-    name: &'static str,
-    default: Option<f64>,
-) -> Result<Threshold, InputError> {
-    Ok(match q.text(name)? {
-        None => default.map(|n| (n, false)),
-        Some(AUTO) => None,
-        Some(text) => match Amount::parse(text) {
-            Some(Amount::Packets(n)) => Some((n.into(), false)),
-            Some(Amount::Octets(n)) => Some((n as f64, true)),
-            None => return Err(q.error(name, format!("{}, or \"auto\"", Amount::ALLOWED))),
-        },
-    })
-}
-
-fn read_red(q: &Fields<'_>) -> Result<RedConfig, InputError> {
-    let d = RedConfig::default();
-    let adaptive = q.boolean("adaptive")?.unwrap_or(d.adaptive);
-    let fixed = |value: Option<f64>| if adaptive { None } else { value };
-    let min = threshold(q, "min", fixed(d.min))?;
-    // A maximum that is not given goes with a minimum that is.
-    let default_max = if q.get("min").is_some() { None } else { fixed(d.max) };
-    let max = threshold(q, "max", default_max)?;
-    let octets = match (min, max) {
-        (Some((_, a)), Some((_, b))) if a != b => {
-            return Err(q.error("max", "an amount in the unit of `min`"));
+fn threshold() -> impl Kind<Value = Threshold> {
+    let read = |q: &Fields<'_>, name: &'static str| {
+        Ok(match q.text(name)? {
+            None => None,
+            Some(AUTO) => Some(None),
+            Some(text) => match Amount::parse(text) {
+                Some(Amount::Packets(n)) => Some(Some((n.into(), false))),
+                Some(Amount::Octets(n)) => Some(Some((n as f64, true))),
+                None => return Err(q.error(name, format!("{}, or \"auto\"", Amount::ALLOWED))),
+            },
+        })
+    };
+    let write = |threshold: &Threshold| -> Value {
+        match *threshold {
+            None => AUTO.into(),
+            Some((n, true)) => Bytes(n as u64).write().into(),
+            Some((n, false)) => Packets(n as u32).write().into(),
         }
-        (Some((_, octets)), _) => octets,
-        (None, _) => false,
     };
-    let weight = match q.get("weight").and_then(Value::as_str) {
-        Some(AUTO) => None,
-        _ => q.probability("weight")?.or(fixed(d.weight)),
+    let auto = Shape::Words(vec![AUTO.into()]);
+    by(Shape::Any(vec![quantity_shape::<Amount>(), auto]), read, write)
+}
+
+/// A probability, or `None` for "auto".
+fn weight() -> impl Kind<Value = Option<f64>> {
+    let read = |q: &Fields<'_>, name: &'static str| match q.get(name).and_then(Value::as_str) {
+        Some(AUTO) => Ok(Some(None)),
+        _ => Ok(q.probability(name)?.map(Some)),
     };
-    Ok(RedConfig {
-        limit: limit(q, "limit", d.limit)?,
-        octets,
-        min: min.map(|min| min.0),
-        max: max.map(|max| max.0),
-        max_p: q.probability("max_p")?.unwrap_or(d.max_p),
-        weight,
-        gentle: q.boolean("gentle")?.unwrap_or(d.gentle),
-        wait: q.boolean("wait")?.unwrap_or(d.wait),
-        by_size: q.boolean("by_size")?.unwrap_or(d.by_size),
-        mean_packet: q.quantity("mean_packet")?.unwrap_or(d.mean_packet),
-        ecn: q.boolean("ecn")?.unwrap_or(d.ecn),
-        adaptive,
-        interval: q.quantity("interval")?.unwrap_or(d.interval),
-        target_delay: q.quantity("target_delay")?.unwrap_or(d.target_delay),
-    })
+    let write = |weight: &Option<f64>| weight.map_or_else(|| AUTO.into(), Value::from);
+    let auto = Shape::Words(vec![AUTO.into()]);
+    by(Shape::Any(vec![Shape::Number(0.0, 1.0), auto]), read, write)
 }
 
-fn read_pie(q: &Fields<'_>) -> Result<PieConfig, InputError> {
-    let d = PieConfig::default();
-    Ok(PieConfig {
-        limit: limit(q, "limit", d.limit)?,
-        target: q.quantity("target")?.unwrap_or(d.target),
-        update: q.quantity("update")?.unwrap_or(d.update),
-        alpha: q.number("alpha")?.unwrap_or(d.alpha),
-        beta: q.number("beta")?.unwrap_or(d.beta),
-        burst: q.quantity("burst")?.unwrap_or(d.burst),
-        mean_packet: q.quantity("mean_packet")?.unwrap_or(d.mean_packet),
-        delay: q.choice("delay", &ESTIMATES)?.unwrap_or(d.delay),
-        ecn: q.boolean("ecn")?.unwrap_or(d.ecn),
-        ecn_threshold: q.probability("ecn_threshold")?.unwrap_or(d.ecn_threshold),
-        derandomize: q.boolean("derandomize")?.unwrap_or(d.derandomize),
-        cap: q.boolean("cap")?.unwrap_or(d.cap),
-        activate: q.probability("activate")?.unwrap_or(d.activate),
-    })
-}
-
-fn read_law(q: &Fields<'_>, d: CoDelLaw) -> Result<CoDelLaw, InputError> {
-    Ok(CoDelLaw {
-        target: q.quantity("target")?.unwrap_or(d.target),
-        interval: q.quantity("interval")?.unwrap_or(d.interval),
-        max_packet: q.quantity("max_packet")?.unwrap_or(d.max_packet),
-        ecn: q.boolean("ecn")?.unwrap_or(d.ecn),
-        ce_threshold: match q.get("ce_threshold") {
-            Some(Value::Boolean(false)) => None,
-            _ => q.quantity("ce_threshold")?.or(d.ce_threshold),
-        },
-    })
-}
-
-fn read_dualpi2(q: &Fields<'_>) -> Result<DualPi2Config, InputError> {
-    let d = DualPi2Config::default();
-    Ok(DualPi2Config {
-        limit: limit(q, "limit", d.limit)?,
-        target: q.quantity("target")?.unwrap_or(d.target),
-        update: q.quantity("update")?.unwrap_or(d.update),
-        alpha: q.number("alpha")?.unwrap_or(d.alpha),
-        beta: q.number("beta")?.unwrap_or(d.beta),
-        coupling: q.number("coupling")?.unwrap_or(d.coupling),
-        ramp_start: q.quantity("ramp_start")?.unwrap_or(d.ramp_start),
-        ramp: q.quantity("ramp")?.unwrap_or(d.ramp),
-        classic_share: q.probability("classic_share")?.unwrap_or(d.classic_share),
-    })
-}
-
-fn read_bands(q: &Fields<'_>) -> Result<Option<Vec<Vec<u8>>>, InputError> {
-    let Some(value) = q.get("bands") else { return Ok(None) };
-    let point = |value: &Value| u8::try_from(value.as_integer()?).ok().filter(|dscp| *dscp < 64);
-    let band = |value: &Value| value.as_array()?.iter().map(point).collect::<Option<Vec<u8>>>();
-    let bands = value.as_array().and_then(|list| list.iter().map(band).collect());
-    match bands {
-        Some(bands) => Ok(Some(bands)),
-        None => Err(q.error("bands", "lists of code points from 0 to 63, as [[46], [10, 12]]")),
+fn red(form: &mut Form<'_>, c: &mut RedConfig) -> Result<(), InputError> {
+    waiting(form, &mut c.limit)?;
+    form.says(
+        "`min`, `max` and `weight` are set by rate and target delay, and `max_p` follows the load",
+    )
+    .boolean("adaptive", &mut c.adaptive)?;
+    if form.reads().is_some() && c.adaptive {
+        (c.min, c.max, c.weight) = (None, None, None);
     }
+    // A maximum that is not given goes with a minimum that is.
+    if form.reads().is_some_and(|q| q.get("min").is_some()) {
+        c.max = None;
+    }
+    let mut min = c.min.map(|n| (n, c.octets));
+    let mut max = c.max.map(|n| (n, c.octets));
+    form.says("average queue from which packets are marked or dropped, in packets or octets; `\"auto\"`: by rate and target delay")
+        .set("min", threshold(), &mut min)?;
+    form.says(
+        "average queue from which all are, in the unit of `min`; three times a `min` that is given",
+    )
+    .set("max", threshold(), &mut max)?;
+    if let (Some((_, a)), Some((_, b))) = (min, max) {
+        form.require(a == b, "max", "an amount in the unit of `min`")?;
+    }
+    c.octets = min.is_some_and(|min| min.1);
+    (c.min, c.max) = (min.map(|min| min.0), max.map(|max| max.0));
+    form.says("probability at `max`").probability("max_p", &mut c.max_p)?;
+    form.says("weight of a packet's queue in the average, or `\"auto\"`").set(
+        "weight",
+        weight(),
+        &mut c.weight,
+    )?;
+    form.says("from `max` to twice of it the probability grows to 1, else it is 1 there")
+        .boolean("gentle", &mut c.gentle)?;
+    form.says("1/p packets pass after a drop before the next, as in ns-2")
+        .boolean("wait", &mut c.wait)?;
+    form.says("the probability is larger for larger packets").boolean("by_size", &mut c.by_size)?;
+    form.says("size of a packet for averages over idle times and `by_size`")
+        .quantity("mean_packet", &mut c.mean_packet)?;
+    ecn(form, &mut c.ecn)?;
+    form.says("time between two changes of `max_p`, with `adaptive`")
+        .quantity("interval", &mut c.interval)?;
+    form.says("queueing delay to keep, where thresholds are `\"auto\"`")
+        .quantity("target_delay", &mut c.target_delay)
+}
+
+fn ecn(form: &mut Form<'_>, ecn: &mut bool) -> Result<(), InputError> {
+    form.says("ECN-capable packets are marked instead of dropped").boolean("ecn", ecn)
+}
+
+fn pie(form: &mut Form<'_>, c: &mut PieConfig) -> Result<(), InputError> {
+    waiting(form, &mut c.limit)?;
+    target(form, &mut c.target, &mut c.update)?;
+    gains(
+        form,
+        "gain of the distance from the target and of the change, in 1/s",
+        &mut c.alpha,
+        &mut c.beta,
+    )?;
+    form.says("after a quiet time nothing is dropped for so long")
+        .quantity("burst", &mut c.burst)?;
+    form.says("while no more than two such packets wait nothing is dropped")
+        .quantity("mean_packet", &mut c.mean_packet)?;
+    form.says("the queueing delay is measured by timestamps, or with `\"rate\"` estimated from the departure rate")
+        .choice("delay", &ESTIMATES, &mut c.delay)?;
+    ecn(form, &mut c.ecn)?;
+    form.says("with `ecn`, drop probability from which packets are dropped all the same")
+        .probability("ecn_threshold", &mut c.ecn_threshold)?;
+    form.says("drops at more even spaces (RFC 8033 §5.4)")
+        .boolean("derandomize", &mut c.derandomize)?;
+    form.says("increases are limited to 0.02 from a probability of 0.1 on (RFC 8033 §5.5)")
+        .boolean("cap", &mut c.cap)?;
+    form.says("share of `limit` at which PIE turns on").probability("activate", &mut c.activate)
+}
+
+fn target(form: &mut Form<'_>, target: &mut Span, update: &mut Span) -> Result<(), InputError> {
+    form.says("queueing delay to keep").quantity("target", target)?;
+    form.says("time between two computations of the probability").quantity("update", update)
+}
+
+fn gains(
+    form: &mut Form<'_>,
+    says: &'static str,
+    alpha: &mut f64,
+    beta: &mut f64,
+) -> Result<(), InputError> {
+    form.says(says).set("alpha", Number, alpha)?;
+    form.says(says).set("beta", Number, beta)
+}
+
+fn law(form: &mut Form<'_>, law: &mut CoDelLaw) -> Result<(), InputError> {
+    form.says("queueing delay that may stand").quantity("target", &mut law.target)?;
+    form.says("time for which it must be above the target before a packet is dropped")
+        .quantity("interval", &mut law.interval)?;
+    form.says("while no more than this waits nothing is dropped")
+        .quantity("max_packet", &mut law.max_packet)?;
+    ecn(form, &mut law.ecn)?;
+    form.says("what has waited for longer is marked, as in Linux")
+        .quantity_or_off("ce_threshold", &mut law.ce_threshold)
+}
+
+fn dualpi2(form: &mut Form<'_>, c: &mut DualPi2Config) -> Result<(), InputError> {
+    waiting(form, &mut c.limit)?;
+    target(form, &mut c.target, &mut c.update)?;
+    gains(
+        form,
+        "gain of the distance from the target and of the change, in Hz",
+        &mut c.alpha,
+        &mut c.beta,
+    )?;
+    form.says("coupling factor k: how much more likely low-latency packets are marked than the base probability says")
+        .set("coupling", Number, &mut c.coupling)?;
+    form.says("waiting time of low-latency packets from which they are marked, and how much longer a wait marks all")
+        .quantity("ramp_start", &mut c.ramp_start)?;
+    form.says("waiting time of low-latency packets from which they are marked, and how much longer a wait marks all")
+        .quantity("ramp", &mut c.ramp)?;
+    form.says("share of the line that classic traffic has at least")
+        .probability("classic_share", &mut c.classic_share)
+}
+
+fn priority(form: &mut Form<'_>, c: &mut PriorityConfig) -> Result<(), InputError> {
+    form.says("what may wait in each band").set("limit", amount(), &mut c.limit)?;
+    form.says("bands by code point, or with `\"pure-ack\"` packets that only acknowledge before all others")
+        .choice("key", &BANDS, &mut c.key)?;
+    form.says("code points of each band but the last, for `\"dscp\"`");
+    let mut bands = (c.key == PriorityKey::Dscp).then(|| std::mem::take(&mut c.bands));
+    if c.key == PriorityKey::PureAck
+        && let Some(q) = form.reads()
+    {
+        let allowed = "no bands of code points with key = \"pure-ack\"";
+        form.require(q.get("bands").is_none(), "bands", allowed)?;
+    }
+    form.optional("bands", code_points(), &mut bands)?;
+    c.bands = bands.unwrap_or_default();
+    Ok(())
+}
+
+fn code_points() -> impl Kind<Value = Vec<Vec<u8>>> {
+    let read = |q: &Fields<'_>, name: &'static str| {
+        let Some(value) = q.get(name) else { return Ok(None) };
+        let point =
+            |value: &Value| u8::try_from(value.as_integer()?).ok().filter(|dscp| *dscp < 64);
+        let band = |value: &Value| value.as_array()?.iter().map(point).collect::<Option<Vec<u8>>>();
+        let bands: Option<Vec<_>> =
+            value.as_array().and_then(|list| list.iter().map(band).collect());
+        let allowed = "lists of code points from 0 to 63, as [[46], [10, 12]]";
+        bands.map(Some).ok_or_else(|| q.error(name, allowed))
+    };
+    let write = |bands: &Vec<Vec<u8>>| {
+        let band = |band: &Vec<u8>| band.iter().map(|dscp| i64::from(*dscp)).collect::<Vec<_>>();
+        Value::Array(bands.iter().map(|item| Value::from(band(item))).collect())
+    };
+    by(Shape::Integer(0, 63).list().list(), read, write)
+}
+
+fn drr(form: &mut Form<'_>, c: &mut DrrConfig) -> Result<(), InputError> {
+    waiting(form, &mut c.limit)?;
+    form.says("queues by flow, or by code point").choice("key", &KEYS, &mut c.key)?;
+    form.says("with `\"flow\"`, flows are hashed into so many queues").integer(
+        "queues",
+        1..=65_536,
+        &mut c.queues,
+    )?;
+    form.says("octets that a queue sends in its turn").quantity("quantum", &mut c.quantum)?;
+    // Only what decides is written.
+    if matches!(form, Form::Write(_)) && c.key != DrrKey::Dscp {
+        return Ok(());
+    }
+    form.says("with `\"dscp\"`, pairs of a code point and by how much its quantum is larger, from 1 to 1000, as `[[46, 4]]`")
+        .set("weights", weights(), &mut c.weights)
 }
 
 /// Weights of code points, `[[46, 4], [10, 2]]`; the others have 1.
-fn read_weights(q: &Fields<'_>) -> Result<Option<[u16; 64]>, InputError> {
-    let Some(value) = q.get("weights") else { return Ok(None) };
-    let pair = |value: &Value| {
-        let [dscp, weight] = value.as_array()?.as_slice() else { return None };
-        let dscp = usize::try_from(dscp.as_integer()?).ok().filter(|dscp| *dscp < 64)?;
-        Some((
-            dscp,
-            u16::try_from(weight.as_integer()?).ok().filter(|item| (1..=1000).contains(item))?,
-        ))
+fn weights() -> impl Kind<Value = [u16; 64]> {
+    let read = |q: &Fields<'_>, name: &'static str| {
+        let Some(value) = q.get(name) else { return Ok(None) };
+        let pair = |value: &Value| {
+            let [dscp, weight] = value.as_array()?.as_slice() else { return None };
+            let dscp = usize::try_from(dscp.as_integer()?).ok().filter(|dscp| *dscp < 64)?;
+            let weight = u16::try_from(weight.as_integer()?).ok();
+            Some((dscp, weight.filter(|weight| (1..=1000).contains(weight))?))
+        };
+        let list = value.as_array();
+        let pairs: Option<Vec<_>> = list.and_then(|list| list.iter().map(pair).collect());
+        let allowed = "code points from 0 to 63 with weights from 1 to 1000, as [[46, 4], [10, 2]]";
+        let mut weights = [1; 64];
+        for (dscp, weight) in pairs.ok_or_else(|| q.error(name, allowed))? {
+            weights[dscp] = weight;
+        }
+        Ok(Some(weights))
     };
-    let pairs: Option<Vec<_>> = value.as_array().and_then(|list| list.iter().map(pair).collect());
-    let allowed = "code points from 0 to 63 with weights from 1 to 1000, as [[46, 4], [10, 2]]";
-    let pairs = pairs.ok_or_else(|| q.error("weights", allowed))?;
-    let mut weights = [1; 64];
-    for (dscp, weight) in pairs {
-        weights[dscp] = weight;
-    }
-    Ok(Some(weights))
-}
-
-/// The table that [`read`] reads as the same.
-pub(super) fn write(queue: &QueueConfig) -> Value {
-    let mut fields: Vec<(&str, Value)> = Vec::new();
-    let span = |span: Span| -> Value { span.write().into() };
-    let octets = |octets: Bytes| -> Value { octets.write().into() };
-    let law = |law: &CoDelLaw| -> [(&'static str, Value); 5] {
-        [
-            ("target", span(law.target)),
-            ("interval", span(law.interval)),
-            ("max_packet", octets(law.max_packet)),
-            ("ecn", law.ecn.into()),
-            ("ce_threshold", law.ce_threshold.map_or_else(|| false.into(), span)),
-        ]
+    let write = |weights: &[u16; 64]| {
+        let given = weights.iter().enumerate().filter(|(_, weight)| **weight != 1);
+        let pair =
+            |(dscp, weight): (usize, &u16)| Value::from(vec![dscp as i64, i64::from(*weight)]);
+        Value::Array(given.map(pair).collect())
     };
-    let kind = match queue {
-        QueueConfig::DropTail { limit } => {
-            fields.push(("limit", write_limit(*limit)));
-            "droptail"
-        }
-        QueueConfig::Threshold(threshold) => {
-            fields.extend([
-                ("limit", write_limit(threshold.limit)),
-                ("mark", write_limit(threshold.mark)),
-            ]);
-            "threshold"
-        }
-        QueueConfig::Red(red) => {
-            let threshold = |value: Option<f64>| -> Value {
-                match value {
-                    None => AUTO.into(),
-                    Some(n) if red.octets => octets(Bytes(n as u64)),
-                    Some(n) => Packets(n as u32).write().into(),
-                }
-            };
-            fields.extend([
-                ("limit", write_limit(red.limit)),
-                ("min", threshold(red.min)),
-                ("max", threshold(red.max)),
-                ("max_p", red.max_p.into()),
-                ("weight", red.weight.map_or_else(|| AUTO.into(), Value::from)),
-                ("gentle", red.gentle.into()),
-                ("wait", red.wait.into()),
-                ("by_size", red.by_size.into()),
-                ("mean_packet", octets(red.mean_packet)),
-                ("ecn", red.ecn.into()),
-                ("adaptive", red.adaptive.into()),
-                ("interval", span(red.interval)),
-                ("target_delay", span(red.target_delay)),
-            ]);
-            "red"
-        }
-        QueueConfig::Pie(pie) => {
-            let delay = ESTIMATES.iter().find(|(_, estimate)| *estimate == pie.delay);
-            fields.extend([
-                ("limit", write_limit(pie.limit)),
-                ("target", span(pie.target)),
-                ("update", span(pie.update)),
-                ("alpha", pie.alpha.into()),
-                ("beta", pie.beta.into()),
-                ("burst", span(pie.burst)),
-                ("mean_packet", octets(pie.mean_packet)),
-                ("delay", delay.map_or("", |(name, _)| name).into()),
-                ("ecn", pie.ecn.into()),
-                ("ecn_threshold", pie.ecn_threshold.into()),
-                ("derandomize", pie.derandomize.into()),
-                ("cap", pie.cap.into()),
-                ("activate", pie.activate.into()),
-            ]);
-            "pie"
-        }
-        QueueConfig::CoDel(co_del) => {
-            fields.push(("limit", write_limit(co_del.limit)));
-            fields.extend(law(&co_del.law));
-            "codel"
-        }
-        QueueConfig::FqCoDel(fq_co_del) => {
-            fields.extend([
-                ("limit", write_limit(QueueLimit::Packets(fq_co_del.limit))),
-                ("queues", i64::from(fq_co_del.queues).into()),
-                ("quantum", octets(fq_co_del.quantum)),
-                ("drop_batch", i64::from(fq_co_del.drop_batch).into()),
-            ]);
-            fields.extend(law(&fq_co_del.law));
-            "fq-codel"
-        }
-        QueueConfig::DualPi2(dual_pi2) => {
-            fields.extend([
-                ("limit", write_limit(dual_pi2.limit)),
-                ("target", span(dual_pi2.target)),
-                ("update", span(dual_pi2.update)),
-                ("alpha", dual_pi2.alpha.into()),
-                ("beta", dual_pi2.beta.into()),
-                ("coupling", dual_pi2.coupling.into()),
-                ("ramp_start", span(dual_pi2.ramp_start)),
-                ("ramp", span(dual_pi2.ramp)),
-                ("classic_share", dual_pi2.classic_share.into()),
-            ]);
-            "dualpi2"
-        }
-        QueueConfig::Priority(priority) => {
-            let band =
-                |band: &Vec<u8>| band.iter().map(|dscp| i64::from(*dscp)).collect::<Vec<_>>();
-            let bands: Vec<_> = priority.bands.iter().map(|item| Value::from(band(item))).collect();
-            let key = BANDS.iter().find(|(_, key)| *key == priority.key);
-            fields.push(("limit", write_limit(priority.limit)));
-            fields.push(("key", key.map_or("", |(name, _)| name).into()));
-            if priority.key == PriorityKey::Dscp {
-                fields.push(("bands", Value::Array(bands)));
-            }
-            "priority"
-        }
-        QueueConfig::Drr(drr) => {
-            let key = KEYS.iter().find(|(_, key)| *key == drr.key);
-            fields.extend([
-                ("limit", write_limit(drr.limit)),
-                ("key", key.map_or("", |(name, _)| name).into()),
-                ("queues", i64::from(drr.queues).into()),
-                ("quantum", octets(drr.quantum)),
-            ]);
-            if drr.key == DrrKey::Dscp {
-                let weights = drr.weights.iter().enumerate().filter(|(_, weight)| **weight != 1);
-                let pair = |(dscp, weight): (usize, &u16)| {
-                    Value::from(vec![dscp as i64, i64::from(*weight)])
-                };
-                fields.push(("weights", Value::Array(weights.map(pair).collect())));
-            }
-            "drr"
-        }
-        QueueConfig::AckFilter(ack_filter) => {
-            fields.push(("limit", write_limit(ack_filter.limit)));
-            fields.push(("aggressive", ack_filter.aggressive.into()));
-            "ack-filter"
-        }
-    };
-    let mut table = Table::new();
-    table.insert("kind".into(), kind.into());
-    table.extend(fields.into_iter().map(|(name, value)| (name.to_owned(), value)));
-    Value::Table(table)
+    by(Shape::Tuple(vec![Shape::Integer(0, 63), Shape::Integer(1, 1000)]).list(), read, write)
 }

@@ -1,86 +1,141 @@
 //! Loss recovery among the options of TCP: from and to TOML.
 
 use super::custom;
-use super::form::{table_of, word};
+use super::form::{Form, Kind, by};
 use crate::InputError;
 use crate::fields::Fields;
-use crate::quantity::Quantity;
-use anabranch_tcp::recovery::{DecoupledRackOptions, Pipe, RackOptions, Recovery, SCHEMES};
-use anabranch_tcp::{Config, Profile, UndoOptions};
+use crate::shape::{self, KindDefault, Shape};
+use anabranch_tcp::recovery::{Pipe, Recovery, SCHEMES, SchemeInfo};
+use anabranch_tcp::{Profile, UndoOptions};
 use toml::Value;
 
 const PIPES: [(&str, Pipe); 3] =
     [("rfc6675", Pipe::Rfc6675), ("ns2", Pipe::Ns2), ("ns2-old", Pipe::Ns2Old)];
 
-/// Reads the fields into `config`, which holds what absent ones mean; `profile`
-/// sets what a scheme has that is named.
-pub(super) fn read(
-    f: &Fields<'_>,
+/// The field `recovery`: a name, a table with `scheme` and its options, which is about `default` where
+/// it does not say the scheme, or a scheme of the user's own.
+pub(super) fn kind<'a>(
     profile: Profile,
-    config: &mut Config,
-) -> Result<(), InputError> {
-    config.dsack = f.boolean("dsack")?.unwrap_or(config.dsack);
-    let most = f.integer("max_dupack_threshold", 1..=1000)?;
-    config.max_dupack_threshold = most.or(config.max_dupack_threshold);
-    if let Some(recovery) = read_recovery(f, profile, &config.recovery)? {
-        config.recovery = recovery;
-    }
-    config.undo = read_undo(f, config.undo)?;
-    Ok(())
+    default: &'a Recovery,
+) -> impl Kind<Value = Recovery> + 'a {
+    let read = move |f: &Fields<'_>, _: &'static str| read_recovery(f, profile, default);
+    by(shape(), read, write).shown(|recovery| Some(recovery.name().into()))
 }
 
-/// The fields with their values.
-pub(super) fn write(config: &Config) -> Vec<(&'static str, Value)> {
-    let mut scheme = vec![("scheme", Value::from(config.recovery.name()))];
-    match &config.recovery {
-        Recovery::Reno { exit_growth } => scheme.push(("exit_growth", (*exit_growth).into())),
+fn shape() -> Shape {
+    let known = |info: &SchemeInfo| Some((info.name, Recovery::from_name(info.name)?));
+    let all: Vec<_> = SCHEMES.iter().filter_map(known).collect();
+    let fields = |of: &Recovery| Form::described(|form| scheme(form, &mut of.clone())).fields;
+    let kinds =
+        SCHEMES.iter().zip(&all).map(|(info, (name, of))| (*name, info.summary, fields(of)));
+    // Which scheme a table without a name is about, the profile says; its options are those of one.
+    let named = shape::Kinds { key: "scheme", default: KindDefault::Any, all: kinds.collect() };
+    let table = shape::Table { fields: Vec::new(), kinds: Some(named) };
+    custom::or_own("scheme", Shape::Any(vec![Shape::words(&all), Shape::Table(table)]))
+}
+
+fn write(recovery: &Recovery) -> Value {
+    if let Recovery::Custom(own) = recovery {
+        return custom::write(own, "scheme");
+    }
+    let written = Form::written(|form| {
+        form.name("scheme", recovery.name());
+        scheme(form, &mut recovery.clone())
+    });
+    written.into()
+}
+
+/// The options of a scheme.
+fn scheme(form: &mut Form<'_>, recovery: &mut Recovery) -> Result<(), InputError> {
+    match recovery {
+        Recovery::Reno { exit_growth } => form.says(
+                                              "the ACK that ends recovery opens the window \
+                                               too, as in ns-2",
+                                          )
+                                          .boolean("exit_growth", exit_growth),
         Recovery::NewReno { impatient, exit_growth } => {
-            scheme.push(("impatient", (*impatient).into()));
-            scheme.push(("exit_growth", (*exit_growth).into()));
+            form.says(
+                "the ACK that ends recovery opens the window too, as in ns-2",
+            )
+            .boolean("exit_growth", exit_growth)?;
+            form.says(
+                "restart the timer at the first partial ACK only (RFC 6582 §4)",
+            )
+            .boolean("impatient", impatient)
         }
         Recovery::Sack { pipe, prr } => {
-            scheme.push(("pipe", word(&PIPES, pipe).into()));
-            scheme.push(("prr", (*prr).into()));
+            form.says(
+                "or `\"ns2\"`, `\"ns2-old\"`: how the pipe is counted",
+            )
+            .choice("pipe", &PIPES, pipe)?;
+            if form.reads().is_some() {
+                // A profile's PRR does not outlast a pipe that it does not go with.
+                *prr = *prr && *pipe == Pipe::Rfc6675;
+            }
+            form.says(
+                "proportional rate reduction (RFC 9937); for `sack` with `pipe = \"rfc6675\"`",
+            )
+            .boolean("prr", prr)
         }
-        Recovery::Fack { prr } => scheme.push(("prr", (*prr).into())),
+        Recovery::Fack { prr } => form.says(
+                                      "proportional rate reduction (RFC 9937); for `sack` with \
+                                       `pipe = \"rfc6675\"`",
+                                  )
+                                  .boolean("prr", prr),
         Recovery::Rack(o) => {
-            let RackOptions {
-                prr,
-                tlp,
-                max_ack_delay,
-                reduce_again,
-                prr_in_segments,
-                linux_probes,
-            } = o;
-            scheme.push(("prr", (*prr).into()));
-            scheme.push(("prr_in_segments", (*prr_in_segments).into()));
-            scheme.push(("tlp", (*tlp).into()));
-            scheme.push(("linux_probes", (*linux_probes).into()));
-            scheme.push(("max_ack_delay", max_ack_delay.write().into()));
-            scheme.push(("reduce_again", (*reduce_again).into()));
+            form.says(
+                "proportional rate reduction (RFC 9937); for `sack` with `pipe = \"rfc6675\"`",
+            )
+            .boolean("prr", &mut o.prr)?;
+            form.says(
+                "proportional rate reduction counts whole segments, from the window before the \
+                 loss, as Linux does; else octets, from what was in flight (RFC 9937 §6)",
+            )
+            .boolean("prr_in_segments", &mut o.prr_in_segments)?;
+            form.says("tail loss probes (RFC 8985 §7)").boolean("tlp", &mut o.tlp)?;
+            form.says(
+                "tail loss probes by Linux's rules: no round trip has to be measured between \
+                 two probes; when the probe timer expires while a probe is on its way, the \
+                 retransmission timeout counts from when the oldest segment was sent",
+            )
+            .boolean("linux_probes", &mut o.linux_probes)?;
+            form.says(
+                "added to a probe's timeout when one segment is outstanding",
+            )
+            .quantity("max_ack_delay", &mut o.max_ack_delay)?;
+            form.says(
+                "the loss of a segment sent since the last reduction, a retransmission's too, \
+                 reduces the window again (RFC 5681 §4.3); Linux does not",
+            )
+            .boolean("reduce_again", &mut o.reduce_again)
         }
-        Recovery::Decoupled { opens_late } => scheme.push(("opens_late", (*opens_late).into())),
+        Recovery::Decoupled { opens_late } => form.says(
+                                                  "the ACK after the one that detects a loss \
+                                                   is the first to move `moment_ack` to the \
+                                                   forward ACK: the paper's pseudo-code to the \
+                                                   letter, against its text \
+                                                   ([recovery.md](algorithms/recovery.md#where-a-source-is-silent-or-unsafe))",
+                                              )
+                                              .boolean("opens_late", opens_late),
         Recovery::DecoupledRack(o) => {
-            let DecoupledRackOptions { fast_retransmit, tlp, max_ack_delay, reduce_again } = o;
-            scheme.push(("fast_retransmit", (*fast_retransmit).into()));
-            scheme.push(("tlp", (*tlp).into()));
-            scheme.push(("max_ack_delay", max_ack_delay.write().into()));
-            scheme.push(("reduce_again", (*reduce_again).into()));
+            form.says(
+                "the first retransmission leaves with the detection (RFC 5681 §3.2 step 3); \
+                 otherwise when the halved window has room, as the paper has it",
+            )
+            .boolean("fast_retransmit", &mut o.fast_retransmit)?;
+            form.says("tail loss probes (RFC 8985 §7)").boolean("tlp", &mut o.tlp)?;
+            form.says(
+                "added to a probe's timeout when one segment is outstanding",
+            )
+            .quantity("max_ack_delay", &mut o.max_ack_delay)?;
+            form.says(
+                "the loss of a segment sent since the last reduction, a retransmission's too, \
+                 reduces the window again (RFC 5681 §4.3); Linux does not",
+            )
+            .boolean("reduce_again", &mut o.reduce_again)
         }
-        Recovery::Tahoe | Recovery::Custom(_) => {}
+        Recovery::Tahoe | Recovery::Custom(_) => Ok(()),
     }
-    let scheme = match &config.recovery {
-        Recovery::Custom(own) => custom::write(own, "scheme"),
-        _ => table_of(scheme),
-    };
-    let UndoOptions { frto, eifel, dsack } = config.undo;
-    let undo = [("frto", frto.into()), ("eifel", eifel.into()), ("dsack", dsack.into())];
-    let mut fields =
-        vec![("dsack", config.dsack.into()), ("recovery", scheme), ("undo", table_of(undo))];
-    if let Some(most) = config.max_dupack_threshold {
-        fields.push(("max_dupack_threshold", Value::Integer(most.into())));
-    }
-    fields
 }
 
 /// A name, or a table with `scheme` and its options; without `scheme` it is
@@ -102,62 +157,36 @@ fn read_recovery(
         return scheme.map(Some).ok_or_else(|| f.error("recovery", names()));
     };
     let r = Fields::new(f.path("recovery"), table);
-    let scheme = match r.text("scheme")? {
+    let recovery = match r.text("scheme")? {
         Some(name) => from_name(name),
         None => Some(default.clone()),
     };
-    let mut scheme = scheme.ok_or_else(|| r.error("scheme", names()))?;
-    match &mut scheme {
-        Recovery::Reno { exit_growth } => {
-            *exit_growth = r.boolean("exit_growth")?.unwrap_or(*exit_growth);
-        }
-        Recovery::NewReno { impatient, exit_growth } => {
-            *exit_growth = r.boolean("exit_growth")?.unwrap_or(*exit_growth);
-            *impatient = r.boolean("impatient")?.unwrap_or(*impatient);
-        }
-        Recovery::Sack { pipe, prr } => {
-            *pipe = r.choice("pipe", &PIPES)?.unwrap_or(*pipe);
-            // A profile's PRR does not outlast a pipe that it does not go with.
-            *prr = r.boolean("prr")?.unwrap_or(*prr && *pipe == Pipe::Rfc6675);
-        }
-        Recovery::Fack { prr } => *prr = r.boolean("prr")?.unwrap_or(*prr),
-        Recovery::Rack(o) => {
-            o.prr = r.boolean("prr")?.unwrap_or(o.prr);
-            o.prr_in_segments = r.boolean("prr_in_segments")?.unwrap_or(o.prr_in_segments);
-            o.tlp = r.boolean("tlp")?.unwrap_or(o.tlp);
-            o.linux_probes = r.boolean("linux_probes")?.unwrap_or(o.linux_probes);
-            o.max_ack_delay = r.quantity("max_ack_delay")?.unwrap_or(o.max_ack_delay);
-            o.reduce_again = r.boolean("reduce_again")?.unwrap_or(o.reduce_again);
-        }
-        Recovery::Decoupled { opens_late } => {
-            *opens_late = r.boolean("opens_late")?.unwrap_or(*opens_late);
-        }
-        Recovery::DecoupledRack(o) => {
-            o.fast_retransmit = r.boolean("fast_retransmit")?.unwrap_or(o.fast_retransmit);
-            o.tlp = r.boolean("tlp")?.unwrap_or(o.tlp);
-            o.max_ack_delay = r.quantity("max_ack_delay")?.unwrap_or(o.max_ack_delay);
-            o.reduce_again = r.boolean("reduce_again")?.unwrap_or(o.reduce_again);
-        }
-        Recovery::Tahoe | Recovery::Custom(_) => {}
-    }
-    r.finish()?;
-    Ok(Some(scheme))
+    let mut recovery = recovery.ok_or_else(|| r.error("scheme", names()))?;
+    Form::read_all(&r, |form| scheme(form, &mut recovery))?;
+    Ok(Some(recovery))
 }
 
-fn read_undo(f: &Fields<'_>, default: UndoOptions) -> Result<UndoOptions, InputError> {
-    let Some(u) = f.table("undo")? else { return Ok(default) };
-    let undo = UndoOptions {
-        frto: u.boolean("frto")?.unwrap_or(default.frto),
-        eifel: u.boolean("eifel")?.unwrap_or(default.eifel),
-        dsack: u.boolean("dsack")?.unwrap_or(default.dsack),
-    };
-    u.finish()?;
-    Ok(undo)
+/// The field `undo`.
+pub(super) fn undo(form: &mut Form<'_>, undo: &mut UndoOptions) -> Result<(), InputError> {
+    form.says(
+        "what finds out and undoes needless reductions of the window: F-RTO (RFC 5682), Eifel \
+         detection (RFC 3522, needs `timestamps`), reports of duplicates (RFC 3708, needs \
+         `dsack`)",
+    )
+    .table("undo", |form| {
+        form.says("F-RTO (RFC 5682)").boolean("frto", &mut undo.frto)?;
+        form.says("Eifel detection (RFC 3522, needs `timestamps`)")
+            .boolean("eifel", &mut undo.eifel)?;
+        form.says("reports of duplicates (RFC 3708, needs `dsack`)")
+            .boolean("dsack", &mut undo.dsack)
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use anabranch_tcp::Config;
+    use anabranch_tcp::recovery::{DecoupledRackOptions, RackOptions};
     use anabranch_units::Span;
 
     fn read_text(text: &str) -> Result<Config, InputError> {

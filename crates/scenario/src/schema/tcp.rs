@@ -1,16 +1,15 @@
 //! The options of TCP: [`anabranch_tcp::Config`] from and to TOML.
 
-use super::form::{table_of, word};
+use super::form::{Form, Integer, Kind, by, octets_in, quantity_shape};
 use super::{connection, recovery, window};
 use crate::InputError;
 use crate::fields::Fields;
 use crate::quantity::{Amount, Packets, Quantity};
-use anabranch_endpoint::RtoBounds;
+use crate::shape::Shape;
 use anabranch_tcp::{
-    Config, Counting, DelayedAck, InitialWindow, Profile, RtoRestart, RttSamples, WindowProbe,
-    WindowUse,
+    Config, Counting, InitialWindow, Profile, RtoRestart, RttSamples, WindowProbe, WindowUse,
 };
-use anabranch_units::{Bytes, Span};
+use anabranch_units::Bytes;
 use toml::{Table, Value};
 
 const INITIAL_WINDOWS: [(&str, InitialWindow); 3] = [
@@ -32,51 +31,8 @@ const WINDOW_PROBES: [(&str, WindowProbe); 2] =
 
 /// Reads the table `tcp` of a flow; what is absent has TCP's defaults.
 pub(super) fn read(f: Fields<'_>) -> Result<Config, InputError> {
-    let profile = f.choice("profile", &Profile::ALL)?.unwrap_or_default();
-    let default = profile.config();
-    let octets = |name, default: u64| -> Result<u64, InputError> {
-        Ok(f.quantity::<Bytes>(name)?.map_or(default, |n| n.0))
-    };
-    let truth = |name, default| Ok(f.boolean(name)?.unwrap_or(default));
-    let mss = u32::try_from(octets("mss", default.mss.into())?)
-        .map_err(|_| f.error("mss", "at most 65535 B"))?;
-    let mut config = Config {
-        mss,
-        initial_window: read_initial_window(&f)?.unwrap_or(default.initial_window),
-        initial_ssthresh: match f.quantity("initial_ssthresh")? {
-            None => default.initial_ssthresh,
-            Some(Amount::Octets(n)) => Some(n),
-            Some(Amount::Packets(n)) => Some(u64::from(n) * u64::from(mss)),
-        },
-        receive_buffer: octets("receive_buffer", default.receive_buffer)?,
-        send_buffer: octets("send_buffer", default.send_buffer)?,
-        window_scale: truth("window_scale", default.window_scale)?,
-        timestamps: truth("timestamps", default.timestamps)?,
-        sack: truth("sack", default.sack)?,
-        delayed_ack: read_delayed_ack(&f, default.delayed_ack)?,
-        rto: read_rto(&f, default.rto)?,
-        rto_restart: f.choice("rto_restart", &RTO_RESTARTS)?.unwrap_or(default.rto_restart),
-        rtt_samples: f.choice("rtt_samples", &RTT_SAMPLES)?.unwrap_or(default.rtt_samples),
-        dupack_threshold: f
-            .integer("dupack_threshold", 1..=1000)?
-            .unwrap_or(default.dupack_threshold),
-        limited_transmit: truth("limited_transmit", default.limited_transmit)?,
-        go_back_n: truth("go_back_n", default.go_back_n)?,
-        counting: f.choice("counting", &COUNTINGS)?.unwrap_or(default.counting),
-        window_use: f.choice("window_use", &WINDOW_USES)?.unwrap_or(default.window_use),
-        window_probe: f.choice("window_probe", &WINDOW_PROBES)?.unwrap_or(default.window_probe),
-        window: window::read(&f, Some(&default.window), |item| profile.window(item))?
-            .unwrap_or(default.window),
-        syn_retries: f.integer("syn_retries", 0..=100)?.unwrap_or(default.syn_retries),
-        syn_linear_timeouts: f
-            .integer("syn_linear_timeouts", 0..=100)?
-            .unwrap_or(default.syn_linear_timeouts),
-        max_retries: f.integer("max_retries", 0..=100)?.unwrap_or(default.max_retries),
-        time_wait: f.quantity("time_wait")?.unwrap_or(default.time_wait),
-        ..default
-    };
-    connection::read(&f, &mut config)?;
-    recovery::read(&f, profile, &mut config)?;
+    let mut config = Config::default();
+    options(&mut Form::Read(&f), &mut config)?;
     let path = f.path("");
     let wrong = |e: anabranch_tcp::ConfigError| {
         InputError::field(format!("{path}{}", e.field), e.value, e.allowed)
@@ -88,95 +44,187 @@ pub(super) fn read(f: Fields<'_>) -> Result<Config, InputError> {
 
 /// Writes all options.
 pub(super) fn write(config: &Config) -> Table {
-    let mut table = Table::new();
-    let mut put = |name: &str, value: Value| {
-        table.insert(name.to_owned(), value);
-    };
-    put("mss", Bytes(config.mss.into()).write().into());
-    let initial_window = match config.initial_window {
-        InitialWindow::Segments(n) => Packets(n).write(),
-        ref named => word(&INITIAL_WINDOWS, named),
-    };
-    put("initial_window", initial_window.into());
-    if let Some(ssthresh) = config.initial_ssthresh {
-        put("initial_ssthresh", Bytes(ssthresh).write().into());
-    }
-    put("receive_buffer", Bytes(config.receive_buffer).write().into());
-    put("send_buffer", Bytes(config.send_buffer).write().into());
-    put("window_scale", config.window_scale.into());
-    put("timestamps", config.timestamps.into());
-    put("sack", config.sack.into());
-    let delayed_ack = [
-        ("count", Value::Integer(config.delayed_ack.count.into())),
-        ("delay", config.delayed_ack.delay.write().into()),
-    ];
-    put("delayed_ack", table_of(delayed_ack));
-    let rto = [
-        ("initial", config.rto.initial.write().into()),
-        ("min", config.rto.min.write().into()),
-        ("min_variation", config.rto.min_variation.write().into()),
-        ("slop", config.rto.slop.write().into()),
-        ("max", config.rto.max.write().into()),
-        ("granularity", config.rto.granularity.write().into()),
-    ];
-    put("rto", table_of(rto));
-    put("rto_restart", word(&RTO_RESTARTS, &config.rto_restart).into());
-    put("rtt_samples", word(&RTT_SAMPLES, &config.rtt_samples).into());
-    put("dupack_threshold", Value::Integer(config.dupack_threshold.into()));
-    put("limited_transmit", config.limited_transmit.into());
-    put("go_back_n", config.go_back_n.into());
-    put("counting", word(&COUNTINGS, &config.counting).into());
-    put("window_use", word(&WINDOW_USES, &config.window_use).into());
-    put("window_probe", word(&WINDOW_PROBES, &config.window_probe).into());
-    for (name, value) in recovery::write(config) {
-        put(name, value);
-    }
-    put("window", window::write(&config.window));
-    put("syn_retries", Value::Integer(config.syn_retries.into()));
-    put("syn_linear_timeouts", Value::Integer(config.syn_linear_timeouts.into()));
-    put("max_retries", Value::Integer(config.max_retries.into()));
-    put("time_wait", config.time_wait.write().into());
-    for (name, value) in connection::write(config) {
-        put(name, value);
-    }
-    table
+    Form::written(|form| options(form, &mut config.clone()))
 }
 
-fn read_initial_window(f: &Fields<'_>) -> Result<Option<InitialWindow>, InputError> {
-    let Some(value) = f.get("initial_window") else { return Ok(None) };
-    let text = value.as_str().unwrap_or("");
-    let named = INITIAL_WINDOWS.iter().find(|(name, _)| *name == text);
-    let window = match named {
-        Some((_, window)) => Some(*window),
-        None => Packets::parse(text)
-            .filter(|n| (1..=1_000_000).contains(&n.0))
-            .map(|n| InitialWindow::Segments(n.0)),
-    };
-    let allowed = "rfc2581, rfc3390, rfc6928, or a number of segments such as \"2 packets\"";
-    window.map(Some).ok_or_else(|| f.error("initial_window", allowed))
+/// What the table may hold.
+pub(super) fn shape() -> Shape {
+    Shape::Table(Form::described(|form| options(form, &mut Config::default())))
 }
 
-fn read_delayed_ack(f: &Fields<'_>, default: DelayedAck) -> Result<DelayedAck, InputError> {
-    let Some(d) = f.table("delayed_ack")? else { return Ok(default) };
-    let delayed_ack = DelayedAck {
-        count: d.integer("count", 1..=1000)?.unwrap_or(default.count),
-        delay: d.quantity("delay")?.unwrap_or(default.delay),
-    };
-    d.finish()?;
-    Ok(delayed_ack)
+/// All fields; a profile comes first, since it is the others' default.
+fn options(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
+    let profile = read_profile(form, c)?;
+    form.says("MSS option; TCP options are taken off it").set(
+        "mss",
+        octets_in("at most 65535 B"),
+        &mut c.mss,
+    )?;
+    form.says("or `\"rfc3390\"`, `\"rfc2581\"`, `\"2 packets\"`").set(
+        "initial_window",
+        initial_window(),
+        &mut c.initial_window,
+    )?;
+    let mss = u64::from(c.mss);
+    form.says("octets, or packets of one `mss`").or_else("infinite").optional(
+        "initial_ssthresh",
+        threshold(mss),
+        &mut c.initial_ssthresh,
+    )?;
+    form.says("bounds the window that is offered; at most 1 GiB")
+        .octets("receive_buffer", &mut c.receive_buffer)?;
+    connection::buffers(form, c)?;
+    form.says("for flows with `octets = true`").octets("send_buffer", &mut c.send_buffer)?;
+    form.says("offer window scaling (RFC 7323)").boolean("window_scale", &mut c.window_scale)?;
+    form.says("offer timestamps (RFC 7323)").boolean("timestamps", &mut c.timestamps)?;
+    form.says("offer selective acknowledgments (RFC 2018)").boolean("sack", &mut c.sack)?;
+    form.says("report duplicates that arrive (RFC 2883), where SACK is agreed on")
+        .boolean("dsack", &mut c.dsack)?;
+    form.says("`count = 1` acknowledges every segment; less than 500 ms").table(
+        "delayed_ack",
+        |form| {
+            form.says("segments that one ACK may acknowledge; 1 acknowledges every segment")
+                .integer("count", 1..=255, &mut c.delayed_ack.count)?;
+            form.says("the longest time that an ACK waits; less than 500 ms")
+                .quantity("delay", &mut c.delayed_ack.delay)
+        },
+    )?;
+    form.says(
+        "bounds of the retransmission timeout (RFC 6298); `min_variation` is that of what is \
+         added to SRTT, `slop` is added to the timeout once its back-off is counted in \
+         (FreeBSD: 200 ms)",
+    )
+    .table("rto", |form| {
+        form.says("timeout before a round trip is measured")
+            .quantity("initial", &mut c.rto.initial)?;
+        form.says("least timeout").quantity("min", &mut c.rto.min)?;
+        form.says("least of what is added to SRTT")
+            .quantity("min_variation", &mut c.rto.min_variation)?;
+        form.says("added to the timeout once its back-off is counted in (FreeBSD: 200 ms)")
+            .quantity("slop", &mut c.rto.slop)?;
+        form.says("largest timeout").quantity("max", &mut c.rto.max)?;
+        form.says("granularity of the clock, G").quantity("granularity", &mut c.rto.granularity)
+    })?;
+    form.says(
+        "what restarts the retransmission timer: acknowledgments of new data (RFC 6298 §5.3), \
+         or with `\"first-resent\"` also the first outstanding segment, each time that it is \
+         sent again (RFC 6675 §6 allows it), and where the scheme is RACK each SACK of what \
+         was sent before that (Linux)",
+    )
+    .choice("rto_restart", &RTO_RESTARTS, &mut c.rto_restart)?;
+    form.says(
+        "what measures the round-trip time: one segment at a time (RFC 6298 §3), or with \
+         `\"every-ack\"` each acknowledgment that tells of something sent once, by SACK too; \
+         RTTVAR then falls once a round trip (Linux)",
+    )
+    .choice("rtt_samples", &RTT_SAMPLES, &mut c.rtt_samples)?;
+    form.says("duplicate ACKs that signal a loss").integer(
+        "dupack_threshold",
+        1..=100,
+        &mut c.dupack_threshold,
+    )?;
+    form.says(
+        "up to where reordering raises `dupack_threshold` (Linux: 300), at most 1000; without \
+         it the threshold stays",
+    )
+    .optional("max_dupack_threshold", Integer(1..=1000), &mut c.max_dupack_threshold)?;
+    form.says("RFC 3042").boolean("limited_transmit", &mut c.limited_transmit)?;
+    form.says(
+        "after a timeout what was SACKed is sent again too, and SACK counts again once all \
+         that was outstanding is acknowledged (ns-2; RFC 2018 §8 turns the SACKed bits off, \
+         RFC 6675 §5.1 goes on using what ACKs report); without SACK the first two duplicate \
+         ACKs on the way back release a segment each. RACK-TLP has its own way",
+    )
+    .boolean("go_back_n", &mut c.go_back_n)?;
+    form.says(
+        "what an ACK adds to the window: its octets, with `\"acks\"` one segment, or with \
+         `\"delivered\"` its octets less those that SACK blocks or duplicate ACKs had told \
+         before",
+    )
+    .choice("counting", &COUNTINGS, &mut c.counting)?;
+    form.says(
+        "what probes a closed window (RFC 9293 §3.8.6.1): the first octet beyond it, or with \
+         `\"empty\"` a segment without data and below it",
+    )
+    .choice("window_probe", &WINDOW_PROBES, &mut c.window_probe)?;
+    form.says(
+        "when the window counts as used, so that it may grow: when it stopped the sender, or \
+         with `\"outstanding\"` also when it was full once in the last window of data, and in \
+         slow start while it is less than twice what was outstanding then",
+    )
+    .choice("window_use", &WINDOW_USES, &mut c.window_use)?;
+    form.says(
+        "`\"reno\"`, `\"newreno\"`, `\"sack\"`, `\"fack\"`, `\"rack\"`, `\"decoupled\"`, \
+         `\"decoupled-rack\"`, [your own](your-algorithm.md), `\"my.py:MyScheme\"`, or a table \
+         with `scheme` and its options: see below",
+    )
+    .set("recovery", recovery::kind(profile, &c.recovery.clone()), &mut c.recovery)?;
+    recovery::undo(form, &mut c.undo)?;
+    let default = c.window.clone();
+    let window = window::kind(Some(&default), |algorithm| profile.window(algorithm));
+    form.says("one of `anabranch list algorithms`, or a table: see below").set(
+        "window",
+        window,
+        &mut c.window,
+    )?;
+    form.says("retransmissions of a SYN").integer("syn_retries", 0..=100, &mut c.syn_retries)?;
+    form.says("retransmissions of a SYN before its timeout doubles, besides `syn_retries`")
+        .integer("syn_linear_timeouts", 0..=100, &mut c.syn_linear_timeouts)?;
+    form.says("retransmissions of a segment").integer(
+        "max_retries",
+        0..=100,
+        &mut c.max_retries,
+    )?;
+    form.says("2 MSL").quantity("time_wait", &mut c.time_wait)?;
+    connection::options(form, c)
 }
 
-fn read_rto(f: &Fields<'_>, default: RtoBounds) -> Result<RtoBounds, InputError> {
-    let Some(r) = f.table("rto")? else { return Ok(default) };
-    let span = |name, default: Span| Ok(r.quantity(name)?.unwrap_or(default));
-    let rto = RtoBounds {
-        initial: span("initial", default.initial)?,
-        min: span("min", default.min)?,
-        min_variation: span("min_variation", default.min_variation)?,
-        slop: span("slop", default.slop)?,
-        max: span("max", default.max)?,
-        granularity: span("granularity", default.granularity)?,
+/// What is read is no field of its own: it sets the others.
+fn read_profile(form: &mut Form<'_>, config: &mut Config) -> Result<Profile, InputError> {
+    let mut profile = Profile::default();
+    if !matches!(form, Form::Write(_)) {
+        form.says(
+            "the defaults of this table and the one above; `\"linux\"`, `\"freebsd\"`, \
+             `\"ns2\"`: those of Linux, FreeBSD or ns-2.35, see [tcp.md](tcp.md). Fields that \
+             are given count before the profile's; so do options of `window` and `recovery`, \
+             one by one. The resolved scenario shows all",
+        )
+        .choice("profile", &Profile::ALL, &mut profile)?;
+        *config = profile.config();
+    }
+    Ok(profile)
+}
+
+/// One of the RFCs' rules, or a number of segments.
+fn initial_window() -> impl Kind<Value = InitialWindow> {
+    let read = |f: &Fields<'_>, name: &'static str| {
+        let Some(value) = f.get(name) else { return Ok(None) };
+        let text = value.as_str().unwrap_or("");
+        let named = INITIAL_WINDOWS.iter().find(|(name, _)| *name == text);
+        let window = match named {
+            Some((_, window)) => Some(*window),
+            None => Packets::parse(text)
+                .filter(|n| (1..=1_000_000).contains(&n.0))
+                .map(|n| InitialWindow::Segments(n.0)),
+        };
+        let allowed = "rfc2581, rfc3390, rfc6928, or a number of segments such as \"2 packets\"";
+        window.map(Some).ok_or_else(|| f.error(name, allowed))
     };
-    r.finish()?;
-    Ok(rto)
+    let write = |window: &InitialWindow| match window {
+        InitialWindow::Segments(n) => Packets(*n).write().into(),
+        named => Value::from(super::form::word(&INITIAL_WINDOWS, named)),
+    };
+    let shape = Shape::Any(vec![Shape::words(&INITIAL_WINDOWS), quantity_shape::<Packets>()]);
+    by(shape, read, write)
+}
+
+/// A slow-start threshold in octets, or in packets of so many octets.
+pub(super) fn threshold(packet: u64) -> impl Kind<Value = u64> {
+    let read = move |f: &Fields<'_>, name: &'static str| {
+        Ok(f.quantity(name)?.map(|amount| match amount {
+            Amount::Octets(n) => n,
+            Amount::Packets(n) => u64::from(n) * packet,
+        }))
+    };
+    by(quantity_shape::<Amount>(), read, |octets: &u64| Bytes(*octets).write().into())
 }

@@ -331,12 +331,12 @@ fn errors_name_file_field_value_and_what_is_allowed() {
             "test.toml: field `flows[0].count`: value `0`: allowed: a whole number from 1 to ",
         ),
         (
-            "flows.0.protocol=udp",
-            "test.toml: field `flows[0].protocol`: value `udp`: allowed: tcp, sctp",
+            "flows.0.protocol=quic",
+            "test.toml: field `flows[0].protocol`: value `quic`: allowed: tcp, sctp, mptcp, udp",
         ),
         (
             "observe.0.what=goodput",
-            "test.toml: field `observe[0].what`: value `goodput`: allowed: cwnd, ssthresh, srtt, in_flight, received, packets, ack-compression, responses, rounds, message_delay, message_wait, path_cwnd, path_ssthresh, path_in_flight, path_srtt, path_rto, path_errors, path_state, path_coupling, queue",
+            "test.toml: field `observe[0].what`: value `goodput`: allowed: cwnd, ssthresh, srtt, in_flight, received, packets, events, ack-compression, responses, rounds, message_delay, message_wait, path_cwnd, path_ssthresh, path_in_flight, path_srtt, path_rto, path_errors, path_state, path_coupling, queue, queueing",
         ),
         (
             "observe.1.link=x",

@@ -1,7 +1,8 @@
 //! What flows send, where it is not one stream written at once: `traffic`,
 //! `sizes` and `arrivals`.
 
-use super::law::{CHUNK, duration, octets, paced, write_duration};
+use super::form::{Form, Integer, Kind, Number, Text, by, quantity_shape};
+use super::law::{self, CHUNK, SOME_OCTETS, some_octets};
 use super::messages::MessageSpec;
 use super::pages;
 use super::{CallSpec, PageLoad, PingSpec, Video};
@@ -10,7 +11,7 @@ use crate::fields::Fields;
 use crate::quantity::Quantity;
 use anabranch_sim::{Duration, PageSpec};
 use anabranch_units::{Bytes, Rate, Span};
-use toml::{Table, Value};
+use std::mem::discriminant;
 
 /// How the client of a flow writes.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -63,55 +64,103 @@ pub enum Workload {
     PageLoad(Box<PageLoad>),
 }
 
-/// The kinds of traffic.
-const KINDS: [&str; 10] = [
-    "bulk",
-    "constant",
-    "on-off",
-    "requests",
-    "pages",
-    "messages",
-    "voip",
-    "ping",
-    "video",
-    "page-load",
-];
 const MOST_REQUESTS: u64 = 1_000_000_000;
 
 impl Workload {
-    pub(super) fn read(f: &Fields<'_>) -> Result<Workload, InputError> {
-        let Some(t) = f.table("traffic")? else { return Ok(Workload::Bulk) };
-        let kinds = KINDS.join(", ");
-        let choices = KINDS.map(|kind| (kind, kind));
-        let workload = match t.choice("kind", &choices)?.ok_or_else(|| t.error("kind", kinds))? {
-            "bulk" => Workload::Bulk,
-            "constant" => {
-                let chunk = chunk(&t)?;
-                Workload::Constant { rate: paced(&t, chunk)?, chunk }
+    /// The table `traffic`, where it is more than one stream.
+    pub(super) fn field(form: &mut Form<'_>, workload: &mut Workload) -> Result<(), InputError> {
+        let mut given = Some(workload.clone()).filter(|workload| *workload != Workload::Bulk);
+        form.says("how `from` writes, see [workloads](#workloads)").or_else("all at once");
+        form.optional_table("traffic", &mut given, Workload::default, Workload::fields)?;
+        *workload = given.unwrap_or_default();
+        Ok(())
+    }
+
+    /// The kinds with what each has by default; what is required stands as nothing.
+    fn kinds() -> [(&'static str, &'static str, Workload); 10] {
+        let (rate, chunk, none) = (Rate::gbit(1), CHUNK.0 as u32, law::fixed(Span::ZERO));
+        let (on, off) = (none, none);
+        let requests =
+            Workload::Requests { request: 1, response: 1, count: None, think: none, barrier: None };
+        [
+            ("bulk", "all at once", Workload::Bulk),
+            (
+                "constant",
+                "a chunk each `chunk / rate`, up to `size` or until the flow stops",
+                Workload::Constant { rate, chunk },
+            ),
+            (
+                "on-off",
+                "as `constant` during on times, nothing during off times; begins on",
+                Workload::OnOff { rate, chunk, on, off },
+            ),
+            (
+                "requests",
+                "a request, which `to` answers; the next one when the response has come and the \
+                 time to think is over",
+                requests,
+            ),
+            (
+                "pages",
+                "web pages: the request for the main object, when it has come those for the \
+                 others, when all have come and the time to think is over the next page",
+                Workload::Pages(Box::new(pages::unset())),
+            ),
+            (
+                "messages",
+                "[messages](#messages), over SCTP",
+                Workload::Messages(MessageSpec::unset()),
+            ),
+            ("voip", "a [call](traffic.md#calls), over UDP", Workload::Voip(CallSpec::unset())),
+            (
+                "ping",
+                "[probes](traffic.md#ping) that the other host echoes, over UDP",
+                Workload::Ping(PingSpec::unset()),
+            ),
+            (
+                "video",
+                "a [video](traffic.md#video-at-an-adaptive-bit-rate) that `from` watches, over \
+                 TCP, Multipath TCP or SCTP",
+                Workload::Video(Box::new(Video::unset())),
+            ),
+            (
+                "page-load",
+                "a [page](traffic.md#page-loads) whose objects depend on each other, over TCP, \
+                 Multipath TCP or SCTP",
+                Workload::PageLoad(Box::new(PageLoad::unset())),
+            ),
+        ]
+    }
+
+    fn fields(form: &mut Form<'_>, workload: &mut Workload) -> Result<(), InputError> {
+        let kinds = Workload::kinds();
+        form.kinds("kind", None, &kinds, workload, |form, workload| match workload {
+            Workload::Bulk => Ok(()),
+            Workload::Constant { rate, chunk } => constant(form, rate, chunk),
+            Workload::OnOff { rate, chunk, on, off } => {
+                constant(form, rate, chunk)?;
+                form.says("how long it is on, or a law").required("on", law::duration(false), Span::ALLOWED, on)?;
+                form.says("how long it is off, or a law").required("off", law::duration(false), Span::ALLOWED, off)
             }
-            "on-off" => Workload::OnOff {
-                rate: paced(&t, chunk(&t)?)?,
-                chunk: chunk(&t)?,
-                on: duration(&t, "on", None)?,
-                off: duration(&t, "off", None)?,
-            },
-            "requests" => Workload::Requests {
-                request: octets(&t, "request")?,
-                response: octets(&t, "response")?,
-                count: t.integer("count", 1..=MOST_REQUESTS)?,
-                think: duration(&t, "think", Some(Span::ZERO))?,
-                barrier: t.text("barrier")?.map(str::to_owned),
-            },
-            "pages" => Workload::Pages(Box::new(pages::read(&t)?)),
-            "messages" => Workload::Messages(MessageSpec::read(&t)?),
-            "voip" => Workload::Voip(CallSpec::read(&t)?),
-            "ping" => Workload::Ping(PingSpec::read(&t)?),
-            "video" => Workload::Video(Box::new(Video::read(&t)?)),
-            "page-load" => Workload::PageLoad(Box::new(PageLoad::read(&t)?)),
-            other => unreachable!("{other} is none of the kinds"),
-        };
-        t.finish()?;
-        Ok(workload)
+            Workload::Requests { request, response, count, think, barrier } => {
+                form.says("octets of a request");
+                form.required("request", some_octets(), SOME_OCTETS, request)?;
+                form.says("octets of a response");
+                form.required("response", some_octets(), SOME_OCTETS, response)?;
+                form.says("how many requests").or_else("no end");
+                form.optional("count", Integer(1..=MOST_REQUESTS), count)?;
+                form.says("time between a response and the next request, or a law");
+                form.set("think", law::duration(true), think)?;
+                form.says("a name: flows with this `barrier` make the next request together, when all of them have their responses and the time to think of the last is over. Who has made all its requests, or whose connection has ended, is not waited for");
+                form.optional("barrier", Text, barrier)
+            }
+            Workload::Pages(spec) => pages::fields(form, spec),
+            Workload::Messages(messages) => MessageSpec::fields(form, messages),
+            Workload::Voip(call) => CallSpec::fields(form, call),
+            Workload::Ping(ping) => PingSpec::fields(form, ping),
+            Workload::Video(video) => Video::fields(form, video),
+            Workload::PageLoad(load) => PageLoad::fields(form, load),
+        })
     }
 
     /// `from` asks and `to` answers.
@@ -137,77 +186,40 @@ impl Workload {
 
     /// The name of its kind.
     pub fn kind(&self) -> &'static str {
-        match self {
-            Workload::Bulk => "bulk",
-            Workload::Constant { .. } => "constant",
-            Workload::OnOff { .. } => "on-off",
-            Workload::Requests { .. } => "requests",
-            Workload::Pages(_) => "pages",
-            Workload::Messages(_) => "messages",
-            Workload::Voip(_) => "voip",
-            Workload::Ping(_) => "ping",
-            Workload::Video(_) => "video",
-            Workload::PageLoad(_) => "page-load",
-        }
-    }
-
-    pub(super) fn write(&self) -> Option<Value> {
-        let mut table = Table::new();
-        let mut put = |name: &str, value: Value| {
-            table.insert(name.to_owned(), value);
-        };
-        let chunk_of = |chunk: u32| -> Value { Bytes(chunk.into()).write().into() };
-        match self {
-            Workload::Bulk => return None,
-            Workload::Constant { rate, chunk } => {
-                put("kind", "constant".into());
-                put("rate", rate.write().into());
-                put("chunk", chunk_of(*chunk));
-            }
-            Workload::OnOff { rate, chunk, on, off } => {
-                put("kind", "on-off".into());
-                put("rate", rate.write().into());
-                put("chunk", chunk_of(*chunk));
-                put("on", write_duration(on));
-                put("off", write_duration(off));
-            }
-            Workload::Requests { request, response, count, think, barrier } => {
-                put("kind", "requests".into());
-                put("request", Bytes(*request).write().into());
-                put("response", Bytes(*response).write().into());
-                if let Some(count) = count {
-                    put("count", Value::Integer(*count as i64));
-                }
-                put("think", write_duration(think));
-                if let Some(barrier) = barrier {
-                    put("barrier", barrier.as_str().into());
-                }
-            }
-            Workload::Pages(spec) => pages::write(spec, &mut table),
-            Workload::Messages(messages) => messages.write(&mut table),
-            Workload::Voip(call) => call.write(&mut table),
-            Workload::Ping(ping) => ping.write(&mut table),
-            Workload::Video(video) => video.write(&mut table),
-            Workload::PageLoad(load) => load.write(&mut table),
-        }
-        Some(Value::Table(table))
+        let is_this = |kind: &&(_, _, Workload)| discriminant(&kind.2) == discriminant(self);
+        Workload::kinds().iter().find(is_this).map_or("", |kind| kind.0)
     }
 }
 
-fn chunk(t: &Fields<'_>) -> Result<u32, InputError> {
-    let chunk: Option<Bytes> = t.quantity("chunk")?;
-    let chunk = u32::try_from(chunk.unwrap_or(CHUNK).0).ok().filter(|n| *n > 0);
-    chunk.ok_or_else(|| t.error("chunk", "from 1 B to 4 GiB"))
+fn constant(form: &mut Form<'_>, rate: &mut Rate, chunk: &mut u32) -> Result<(), InputError> {
+    form.says("octets that are written at a time").set("chunk", some_chunk(), chunk)?;
+    form.says("the rate of writing");
+    law::paced(form, rate, *chunk)
+}
+
+/// Octets that are written at a time.
+fn some_chunk() -> impl Kind<Value = u32> {
+    let read = |t: &Fields<'_>, name: &'static str| {
+        let Some(chunk) = t.quantity::<Bytes>(name)? else { return Ok(None) };
+        let chunk = u32::try_from(chunk.0).ok().filter(|n| *n > 0);
+        chunk.map(Some).ok_or_else(|| t.error(name, "from 1 B to 4 GiB"))
+    };
+    by(quantity_shape::<Bytes>(), read, |chunk: &u32| Bytes((*chunk).into()).write().into())
 }
 
 /// The field `arrivals`: flows per second.
-pub(super) fn read_arrivals(f: &Fields<'_>) -> Result<Option<f64>, InputError> {
-    let Some(a) = f.table("arrivals")? else { return Ok(None) };
-    let per_second = a.number("per_second")?.filter(|n| *n > 0.0 && *n <= 1e12);
-    let per_second =
-        per_second.ok_or_else(|| a.error("per_second", "flows in a second, more than 0"))?;
-    a.finish()?;
-    Ok(Some(per_second))
+pub(super) fn arrivals(
+    form: &mut Form<'_>,
+    per_second: &mut Option<f64>,
+) -> Result<(), InputError> {
+    const ALLOWED: &str = "flows in a second, more than 0";
+    form.says(
+        "the flows of the entry start one after the other in a Poisson process from `start` on",
+    );
+    form.optional_table("arrivals", per_second, f64::default, |form, per_second| {
+        form.says("how many in a second").required("per_second", Number, ALLOWED, per_second)?;
+        form.require(*per_second > 0.0 && *per_second <= 1e12, "per_second", ALLOWED)
+    })
 }
 
 #[cfg(test)]

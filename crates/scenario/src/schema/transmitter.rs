@@ -1,47 +1,77 @@
 //! The fields of a link's direction that say how rate and delay change:
 //! `schedule`, `trace` or `token_bucket`, and `delays`.
 
+use super::form::{Form, Kind, by, quantity, quantity_shape};
 use super::queue::in_field;
 use crate::InputError;
 use crate::fields::Fields;
 use crate::quantity::Quantity;
+use crate::shape::Shape;
 use anabranch_network::{
     DelaySchedule, RateSchedule, TokenBucketConfig, TraceConfig, TransmitterConfig,
 };
 use anabranch_units::{Bytes, Rate, Span};
-use toml::{Table, Value};
+use toml::Value;
 
 /// A rate of zero in a schedule.
 const NOTHING: &str = "0 bit/s";
 
-/// The transmitter, where it is more than a rate.
-pub(super) fn read(f: &Fields<'_>) -> Result<Option<TransmitterConfig>, InputError> {
-    let tables = [f.table("schedule")?, f.table("trace")?, f.table("token_bucket")?];
+/// What each of the three ways says.
+const CHANGES: &str = "how the rate changes, by steps, by a trace or by a bucket of tokens; one of \
+    them: see [rates and delays](#rates-and-delays-that-change)";
+
+/// The fields of a direction whose rate changes, of which one may be there.
+pub(super) fn fields(
+    form: &mut Form<'_>,
+    transmitter: &mut Option<TransmitterConfig>,
+) -> Result<(), InputError> {
     let names = ["schedule", "trace", "token_bucket"];
-    let given: Vec<_> = (0..3).filter(|i| tables[*i].is_some()).map(|i| names[i]).collect();
-    if let [first, second, ..] = given[..] {
-        return Err(
-            f.error(second, format!("only one of {}; `{first}` is there", names.join(", ")))
-        );
+    if let Some(f) = form.reads() {
+        let given: Vec<_> = names.into_iter().filter(|name| f.get(name).is_some()).collect();
+        if let [first, second, ..] = given[..] {
+            let allowed = format!("only one of {}; `{first}` is there", names.join(", "));
+            return Err(f.error(second, allowed));
+        }
     }
-    let [schedule, trace, bucket] = tables;
-    Ok(if let Some(schedule) = schedule {
-        Some(TransmitterConfig::Schedule(read_schedule(&schedule)?))
-    } else if let Some(trace) = trace {
-        Some(TransmitterConfig::Trace(read_trace(&trace)?))
-    } else if let Some(bucket) = bucket {
-        let config = TokenBucketConfig {
-            rate: bucket.quantity("rate")?.ok_or_else(|| bucket.error("rate", Rate::ALLOWED))?,
-            burst: bucket
-                .quantity("burst")?
-                .ok_or_else(|| bucket.error("burst", Bytes::ALLOWED))?,
-            peak: bucket.quantity("peak")?,
-        };
-        bucket.finish()?;
-        Some(TransmitterConfig::TokenBucket(config))
-    } else {
-        None
-    })
+    let (mut rates, mut trace, mut bucket) = match transmitter.take() {
+        Some(TransmitterConfig::Schedule(rates)) => (Some(rates), None, None),
+        Some(TransmitterConfig::Trace(trace)) => (None, Some(trace), None),
+        Some(TransmitterConfig::TokenBucket(bucket)) => (None, None, Some(bucket)),
+        // The rate says it all.
+        _ => (None, None, None),
+    };
+    let empty = || RateSchedule { steps: Vec::new(), period: None };
+    form.says(CHANGES);
+    form.optional_table("schedule", &mut rates, empty, schedule)?;
+    let empty = || TraceConfig { millis: [].into() };
+    form.says(CHANGES);
+    form.optional_table("trace", &mut trace, empty, trace_fields)?;
+    let empty = || TokenBucketConfig { rate: Rate::gbit(1), burst: Bytes(0), peak: None };
+    form.says(CHANGES);
+    form.optional_table("token_bucket", &mut bucket, empty, |form, bucket| {
+        form.says("rate at which tokens come").required(
+            "rate",
+            quantity(),
+            Rate::ALLOWED,
+            &mut bucket.rate,
+        )?;
+        form.says("tokens that may gather; at least the MTU").required(
+            "burst",
+            quantity(),
+            Bytes::ALLOWED,
+            &mut bucket.burst,
+        )?;
+        form.says("rate that spaces the packets of a burst").optional(
+            "peak",
+            quantity(),
+            &mut bucket.peak,
+        )
+    })?;
+    *transmitter = rates
+        .map(TransmitterConfig::Schedule)
+        .or(trace.map(TransmitterConfig::Trace))
+        .or(bucket.map(TransmitterConfig::TokenBucket));
+    Ok(())
 }
 
 /// The rate of a link that gives none: the largest of a schedule, the mean of
@@ -62,58 +92,109 @@ pub(super) fn usual_rate(transmitter: &TransmitterConfig) -> Option<Rate> {
     }
 }
 
-fn read_schedule(f: &Fields<'_>) -> Result<RateSchedule, InputError> {
-    let mut steps = Vec::new();
-    for step in f.tables("steps")? {
-        let bps = match step.text("rate")? {
-            Some(NOTHING) => 0,
-            _ => {
-                let allowed = format!("{}, or \"{NOTHING}\"", Rate::ALLOWED);
-                let rate: Option<Rate> = step.quantity("rate").unwrap_or_default();
-                rate.ok_or_else(|| step.error("rate", allowed))?.as_bps()
-            }
-        };
-        steps.push((at(&step)?, bps));
-        step.finish()?;
-    }
-    let schedule = RateSchedule { steps, period: f.quantity("period")? };
-    f.finish()?;
-    schedule.validate().map_err(|error| of_steps(f, error))?;
-    Ok(schedule)
+fn schedule(form: &mut Form<'_>, rates: &mut RateSchedule) -> Result<(), InputError> {
+    form.says("the rates, the first at 0 s");
+    form.list("steps", &mut rates.steps, Default::default, |form, (at, bps)| {
+        date(form, at)?;
+        let allowed = format!("{}, or \"{NOTHING}\"", Rate::ALLOWED);
+        form.says("rate from then on; `\"0 bit/s\"` is an outage in which packets wait").required(
+            "rate",
+            rate_or_nothing(),
+            &allowed,
+            bps,
+        )
+    })?;
+    file(form);
+    period(form, &mut rates.period)?;
+    let Some(f) = form.reads() else { return Ok(()) };
+    rates.validate().map_err(|error| of_steps(f, error))
 }
 
-fn read_trace(f: &Fields<'_>) -> Result<TraceConfig, InputError> {
-    let date = |value: &Value| u32::try_from(value.as_integer()?).ok();
-    let millis = f.get("millis").and_then(Value::as_array);
-    let millis: Option<Vec<u32>> = millis.and_then(|list| list.iter().map(date).collect());
+/// Bits in a second, also none.
+fn rate_or_nothing() -> impl Kind<Value = u64> {
+    let read = |step: &Fields<'_>, name: &'static str| match step.text(name)? {
+        Some(NOTHING) => Ok(Some(0)),
+        _ => Ok(step.quantity::<Rate>(name).unwrap_or_default().map(|rate| rate.as_bps())),
+    };
+    let write = |bps: &u64| -> Value {
+        Rate::from_bps(*bps).map_or(NOTHING.to_owned(), |rate| rate.write()).into()
+    };
+    let nothing = Shape::Words(vec![NOTHING.to_owned()]);
+    by(Shape::Any(vec![quantity_shape::<Rate>(), nothing]), read, write)
+}
+
+fn trace_fields(form: &mut Form<'_>, trace: &mut TraceConfig) -> Result<(), InputError> {
     let allowed = "whole milliseconds that do not descend, such as [0, 5, 5, 12], or file = \"…\"";
-    let millis = millis.ok_or_else(|| f.error("millis", allowed))?;
-    f.finish()?;
-    let trace = TraceConfig { millis: millis.into() };
+    let mut millis = trace.millis.to_vec();
+    form.says("milliseconds at which 1500 octets may leave").or_else("those of `file`").set(
+        "millis",
+        milliseconds(),
+        &mut millis,
+    )?;
+    form.says(
+        "in place of `millis`, a Mahimahi file beside the scenario: a millisecond on each line",
+    )
+    .elsewhere("file", Shape::Text);
+    let Some(f) = form.reads() else { return Ok(()) };
+    form.require(f.get("millis").is_some(), "millis", allowed)?;
+    *trace = TraceConfig { millis: millis.into() };
     trace
         .validate()
-        .map_err(|error| InputError::field(f.path("millis"), error.value, error.allowed))?;
-    Ok(trace)
+        .map_err(|error| InputError::field(f.path("millis"), error.value, error.allowed))
+}
+
+fn milliseconds() -> impl Kind<Value = Vec<u32>> {
+    let read = |f: &Fields<'_>, name: &'static str| {
+        let Some(value) = f.get(name) else { return Ok(None) };
+        let date = |value: &Value| u32::try_from(value.as_integer()?).ok();
+        let millis: Option<_> = value.as_array().and_then(|list| list.iter().map(date).collect());
+        let allowed =
+            "whole milliseconds that do not descend, such as [0, 5, 5, 12], or file = \"…\"";
+        millis.map(Some).ok_or_else(|| f.error(name, allowed))
+    };
+    let write = |millis: &Vec<u32>| -> Value {
+        Value::Array(millis.iter().map(|ms| i64::from(*ms).into()).collect())
+    };
+    by(Shape::Integer(0, u32::MAX.into()).list(), read, write)
 }
 
 /// The propagation delays, where they change.
-pub(super) fn read_delays(f: &Fields<'_>) -> Result<Option<DelaySchedule>, InputError> {
-    let Some(f) = f.table("delays")? else { return Ok(None) };
-    let mut steps = Vec::new();
-    for step in f.tables("steps")? {
-        let delay = step.quantity("delay")?.ok_or_else(|| step.error("delay", Span::ALLOWED))?;
-        steps.push((at(&step)?, delay));
-        step.finish()?;
-    }
-    let keep_order = f.boolean("keep_order")?.unwrap_or(true);
-    let delays = DelaySchedule { steps, period: f.quantity("period")?, keep_order };
-    f.finish()?;
-    delays.validate().map_err(|error| of_steps(&f, error))?;
-    Ok(Some(delays))
+pub(super) fn delays(
+    form: &mut Form<'_>,
+    delays: &mut Option<DelaySchedule>,
+) -> Result<(), InputError> {
+    let empty = || DelaySchedule { steps: Vec::new(), period: None, keep_order: true };
+    form.optional_table("delays", delays, empty, |form, delays| {
+        form.says("the delays, the first at 0 s");
+        form.list("steps", &mut delays.steps, Default::default, |form, (at, delay)| {
+            date(form, at)?;
+            form.says("delay of packets that leave the transmitter from then on").required(
+                "delay",
+                quantity(),
+                Span::ALLOWED,
+                delay,
+            )
+        })?;
+        form.says("no packet overtakes another").boolean("keep_order", &mut delays.keep_order)?;
+        file(form);
+        period(form, &mut delays.period)?;
+        let Some(f) = form.reads() else { return Ok(()) };
+        delays.validate().map_err(|error| of_steps(f, error))
+    })
 }
 
-fn at(step: &Fields<'_>) -> Result<Span, InputError> {
-    step.quantity("at")?.ok_or_else(|| step.error("at", Span::ALLOWED))
+/// What the steps may be read from before ([`crate::traces`]).
+fn file(form: &mut Form<'_>) {
+    form.says("in place of `steps`, a table of dates beside the scenario")
+        .elsewhere("file", Shape::Text);
+}
+
+fn date(form: &mut Form<'_>, at: &mut Span) -> Result<(), InputError> {
+    form.says("time of the run").required("at", quantity(), Span::ALLOWED, at)
+}
+
+fn period(form: &mut Form<'_>, period: &mut Option<Span>) -> Result<(), InputError> {
+    form.says("time after which the steps start again").optional("period", quantity(), period)
 }
 
 /// An error of a schedule as a whole is one of its steps.
@@ -122,56 +203,4 @@ fn of_steps(f: &Fields<'_>, error: anabranch_network::ConfigError) -> InputError
         "period" => in_field(f, error),
         _ => InputError::field(f.path("steps"), error.value, error.allowed),
     }
-}
-
-/// The fields that are read as the same.
-pub(super) fn write(
-    transmitter: &TransmitterConfig,
-    delays: Option<&DelaySchedule>,
-) -> Vec<(&'static str, Value)> {
-    let table = |fields: Vec<(&str, Value)>| {
-        Value::Table(fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
-    };
-    let period = |span: Option<Span>| span.map(|item| ("period", Value::from(item.write())));
-    let mut out = match transmitter {
-        // The rate says it all.
-        TransmitterConfig::Constant | TransmitterConfig::Explicit | TransmitterConfig::Cells => {
-            Vec::new()
-        }
-        TransmitterConfig::Schedule(schedule) => {
-            let step = |(at, bps): &(Span, u64)| {
-                let rate = Rate::from_bps(*bps).map_or(NOTHING.to_owned(), |rate| rate.write());
-                table(vec![("at", at.write().into()), ("rate", rate.into())])
-            };
-            let mut fields =
-                vec![("steps", Value::Array(schedule.steps.iter().map(step).collect()))];
-            fields.extend(period(schedule.period));
-            vec![("schedule", table(fields))]
-        }
-        TransmitterConfig::Trace(trace) => {
-            let millis = trace.millis.iter().map(|ms| i64::from(*ms).into()).collect();
-            vec![("trace", table(vec![("millis", Value::Array(millis))]))]
-        }
-        TransmitterConfig::TokenBucket(token_bucket) => {
-            let mut fields = Table::new();
-            fields.insert("rate".into(), token_bucket.rate.write().into());
-            fields.insert("burst".into(), token_bucket.burst.write().into());
-            if let Some(peak) = token_bucket.peak {
-                fields.insert("peak".into(), peak.write().into());
-            }
-            vec![("token_bucket", Value::Table(fields))]
-        }
-    };
-    if let Some(found) = delays {
-        let step = |(at, delay): &(Span, Span)| {
-            table(vec![("at", at.write().into()), ("delay", delay.write().into())])
-        };
-        let mut fields = vec![
-            ("steps", Value::Array(found.steps.iter().map(step).collect())),
-            ("keep_order", found.keep_order.into()),
-        ];
-        fields.extend(period(found.period));
-        out.push(("delays", table(fields)));
-    }
-    out
 }

@@ -2,13 +2,14 @@
 //! algorithm; the list serves for reading and for writing.
 
 use super::custom;
-use super::form::Form;
+use super::form::{Form, Kind, Probability, by};
 use crate::InputError;
 use crate::fields::Fields;
+use crate::shape::{self, KindDefault, Shape};
 use anabranch_congestion::ack_clocked::Common;
 use anabranch_congestion::{
-    ALGORITHMS, Algorithm, HyStartOptions, HyStartPlusPlusOptions, Pacing, SlowStartExit,
-    SsthreshFrom,
+    ALGORITHMS, Algorithm, AlgorithmInfo, HyStartOptions, HyStartPlusPlusOptions, Pacing,
+    SlowStartExit, SsthreshFrom,
 };
 use toml::Value;
 
@@ -47,16 +48,39 @@ pub(super) fn read(
     Ok(Some(algorithm))
 }
 
+/// The field `window` as [`read`] and [`write`] have it; without its name a table is about `default`.
+pub(super) fn kind<'a>(
+    default: Option<&'a Algorithm>,
+    with_defaults: impl Fn(Algorithm) -> Algorithm + 'a,
+) -> impl Kind<Value = Algorithm> + 'a {
+    let read = move |f: &Fields<'_>, _: &'static str| read(f, default, &with_defaults);
+    by(shape(), read, write).shown(|window| Some(window.name().into()))
+}
+
+/// A name, a table with the options of that algorithm, or an algorithm of the user's own.
+pub(super) fn shape() -> Shape {
+    let known = |info: &AlgorithmInfo| Some((info.name, Algorithm::from_name(info.name)?));
+    let all: Vec<_> = ALGORITHMS.iter().filter_map(known).collect();
+    let fields = |of: &Algorithm| Form::described(|form| options(form, &mut of.clone())).fields;
+    let kinds =
+        ALGORITHMS.iter().zip(&all).map(|(info, (name, of))| (*name, info.summary, fields(of)));
+    // Which algorithm a table without a name is about, the profile says; its options are those of one.
+    let named = shape::Kinds { key: "algorithm", default: KindDefault::Any, all: kinds.collect() };
+    let table = shape::Table { fields: Vec::new(), kinds: Some(named) };
+    custom::or_own("algorithm", Shape::Any(vec![Shape::words(&all), Shape::Table(table)]))
+        .named("window")
+}
+
 /// Writes the algorithm with all its options.
 pub(super) fn write(algorithm: &Algorithm) -> Value {
     if let Algorithm::Custom(own) = algorithm {
         return custom::write(own, "algorithm");
     }
-    let mut form = Form::Write(toml::Table::new());
-    form.name("algorithm", algorithm.name());
-    // Writing has no wrong input.
-    let _ = options(&mut form, &mut algorithm.clone());
-    form.into_value()
+    let written = Form::written(|form| {
+        form.name("algorithm", algorithm.name());
+        options(form, &mut algorithm.clone())
+    });
+    written.into()
 }
 
 fn options(form: &mut Form<'_>, algorithm: &mut Algorithm) -> Result<(), InputError> {
@@ -69,12 +93,27 @@ fn options(form: &mut Form<'_>, algorithm: &mut Algorithm) -> Result<(), InputEr
 /// own.
 fn common(form: &mut Form<'_>, o: &mut Common, answers_marks: bool) -> Result<(), InputError> {
     if !answers_marks {
-        form.probability_or_none("ecn_beta", &mut o.ecn_beta)?;
+        form.says(
+            "part of the window that an ECN mark leaves (RFC 8511: 0.8 for Reno, 0.85 for \
+             CUBIC)",
+        )
+        .or_else("as at a loss")
+        .optional("ecn_beta", Probability, &mut o.ecn_beta)?;
     }
-    form.choice("ssthresh_from", &SSTHRESH_FROM, &mut o.ssthresh_from)?;
-    form.integer("slow_start_limit", 1..=255, &mut o.slow_start_limit)?;
+    form.says(
+        "what a reduction takes a part of: the flight, or with `\"cwnd\"` the window; \
+         `\"ns2\"`: the window, with a threshold in whole segments, two at least, a window \
+         that a loss may leave below two, and a threshold that every timeout halves (RFC 5681 \
+         §3.1 holds it while one segment is sent again)",
+    )
+    .choice("ssthresh_from", &SSTHRESH_FROM, &mut o.ssthresh_from)?;
+    form.says(
+        "segments that an ACK may add in slow start, 1 to 255 (RFC 3465); 255 is without limit",
+    )
+    .integer("slow_start_limit", 1..=255, &mut o.slow_start_limit)?;
     slow_start_exit(form, &mut o.slow_start_exit)?;
-    form.boolean("validation", &mut o.validation)?;
+    form.says("congestion-window validation (RFC 7661)")
+        .boolean("validation", &mut o.validation)?;
     pacing(form, &mut o.pacing)
 }
 
@@ -86,34 +125,78 @@ fn slow_start_exit(form: &mut Form<'_>, exit: &mut SlowStartExit) -> Result<(), 
         ("hystart", SlowStartExit::HyStart(HyStartOptions::default())),
         ("hystart++", SlowStartExit::HyStartPlusPlus(HyStartPlusPlusOptions::default())),
     ];
-    form.named_table("slow_start_exit", "rule", &rules, exit, |form, exit| match exit {
+    form.says(
+        "`\"limited\"` or `{ rule = \"limited\", max_ssthresh = 100 }` in segments (RFC 3742); \
+         `\"hystart\"` or `{ rule = \"hystart\", ... }` (Ha and Rhee 2011, Linux); \
+         `\"hystart++\"` or `{ rule = \"hystart++\", ... }` (RFC 9406)",
+    )
+    .named_table("slow_start_exit", "rule", &rules, exit, |form, exit| match exit {
         SlowStartExit::Standard => Ok(()),
-        SlowStartExit::Limited { max_ssthresh } => {
-            form.integer("max_ssthresh", 1..=100_000_000, max_ssthresh)
-        }
+        SlowStartExit::Limited { max_ssthresh } => form
+            .says("segments from which slow start is limited")
+            .integer("max_ssthresh", 1..=100_000_000, max_ssthresh),
         SlowStartExit::HyStart(o) => {
-            form.integer("low_window", 0..=1_000_000, &mut o.low_window)?;
-            form.boolean("ack_train", &mut o.ack_train)?;
-            form.boolean("delay", &mut o.delay)?;
-            form.quantity("ack_delta", &mut o.ack_delta)
+            form.says("segments below which it decides nothing").integer(
+                "low_window",
+                0..=1_000_000,
+                &mut o.low_window,
+            )?;
+            form.says("it watches trains of ACKs").boolean("ack_train", &mut o.ack_train)?;
+            form.says("it watches the delay").boolean("delay", &mut o.delay)?;
+            form.says("ACKs at most so far apart are a train")
+                .quantity("ack_delta", &mut o.ack_delta)
         }
         SlowStartExit::HyStartPlusPlus(o) => {
-            form.quantity("min_rtt_thresh", &mut o.min_rtt_thresh)?;
-            form.quantity("max_rtt_thresh", &mut o.max_rtt_thresh)?;
-            form.integer("min_rtt_divisor", 1..=1000, &mut o.min_rtt_divisor)?;
-            form.integer("n_rtt_sample", 1..=1000, &mut o.n_rtt_sample)?;
-            form.integer("css_growth_divisor", 2..=1000, &mut o.css_growth_divisor)?;
-            form.integer("css_rounds", 1..=1000, &mut o.css_rounds)?;
-            form.integer("limit", 1..=1_000_000, &mut o.limit)
+            form.says("least growth of the round trip that ends slow start")
+                .quantity("min_rtt_thresh", &mut o.min_rtt_thresh)?;
+            form.says("largest growth that is asked for")
+                .quantity("max_rtt_thresh", &mut o.max_rtt_thresh)?;
+            form.says("part of the round trip that is asked for").integer(
+                "min_rtt_divisor",
+                1..=1000,
+                &mut o.min_rtt_divisor,
+            )?;
+            form.says("samples of a round that decide").integer(
+                "n_rtt_sample",
+                1..=1000,
+                &mut o.n_rtt_sample,
+            )?;
+            form.says("conservative slow start grows so much slower").integer(
+                "css_growth_divisor",
+                2..=1000,
+                &mut o.css_growth_divisor,
+            )?;
+            form.says("rounds of conservative slow start").integer(
+                "css_rounds",
+                1..=1000,
+                &mut o.css_rounds,
+            )?;
+            form.says("segments that an ACK may add at most; a paced flow has no limit").integer(
+                "limit",
+                1..=1_000_000,
+                &mut o.limit,
+            )
         }
     })
 }
 
 /// `true`, `false`, or a table with the factors in percent.
 fn pacing(form: &mut Form<'_>, pacing: &mut Option<Pacing>) -> Result<(), InputError> {
-    form.switch_or_table("pacing", pacing, |form, factors| {
-        form.integer("slow_start", 1..=10_000, &mut factors.slow_start)?;
-        form.integer("avoidance", 1..=10_000, &mut factors.avoidance)
+    form.says(
+        "`true` or `{ slow_start = 200, avoidance = 120 }`, in percent of a window per round \
+         trip: a pacing rate of its own, which HyStart++ then knows of",
+    )
+    .switch_or_table("pacing", pacing, |form, factors| {
+        form.says("percent of a window per round trip in slow start").integer(
+            "slow_start",
+            1..=10_000,
+            &mut factors.slow_start,
+        )?;
+        form.says("percent of a window per round trip in congestion avoidance").integer(
+            "avoidance",
+            1..=10_000,
+            &mut factors.avoidance,
+        )
     })
 }
 

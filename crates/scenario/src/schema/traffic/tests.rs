@@ -156,7 +156,7 @@ fn errors_name_file_field_value_and_what_is_allowed() {
         ),
         (
             "size = \"1 MB\"\ntraffic = { kind = \"requests\", request = \"1 B\", response = \"1 B\" }",
-            "field `flows[0].size`: value `1 MB`: allowed: none with requests",
+            "field `flows[0].size`: value `1 MB`: allowed: none with this `traffic`",
         ),
         (
             "traffic = { kind = \"requests\", request = \"1 B\", response = \"1 B\" }",
@@ -180,7 +180,7 @@ fn errors_name_file_field_value_and_what_is_allowed() {
         ),
         (
             "size = \"1 B\"\ntraffic = { kind = \"pages\", main = \"1 kB\" }",
-            "field `flows[0].size`: value `1 B`: allowed: none with requests or pages",
+            "field `flows[0].size`: value `1 B`: allowed: none with this `traffic`",
         ),
         (
             "size = \"1 B\"\nsizes = { law = \"constant\", mean = \"1 B\" }",
@@ -202,6 +202,67 @@ fn errors_name_file_field_value_and_what_is_allowed() {
         (
             "size = \"1 B\"\nstart_spread = \"1 s\"\narrivals = { per_second = 5 }",
             "field `flows[0].arrivals`",
+        ),
+        (
+            "udp = { dscp = 64 }\nprotocol = \"udp\"",
+            "field `flows[0].udp.dscp`: value `64`: allowed: a whole number from 0 to 63",
+        ),
+        (
+            "udp = { send_buffer = \"0 B\" }\nprotocol = \"udp\"",
+            "field `flows[0].udp.send_buffer`: value `0 B`: allowed: at least 1 B",
+        ),
+        ("udp = {}", "field `flows[0].udp`: value `{}`: allowed: none unless `protocol` is"),
+        (
+            "traffic = { kind = \"voip\", packet = \"25 ms\" }",
+            "field `flows[0].traffic.packet`: value `25 ms`: allowed: 1 to 100 frames of g711-plc",
+        ),
+        (
+            "traffic = { kind = \"voip\", codec = \"opus\" }",
+            "field `flows[0].traffic.codec`: value `opus`: allowed: g711, g711-plc, g729a",
+        ),
+        (
+            "traffic = { kind = \"ping\", interval = \"1 ns\" }",
+            "field `flows[0].traffic.interval`: value `1 ns`: allowed: at least 1 us",
+        ),
+        (
+            "traffic = { kind = \"ping\", size = \"3 B\" }",
+            "field `flows[0].traffic.size`: value `3 B`: allowed: from 4 B to ",
+        ),
+        (
+            "traffic = { kind = \"video\", ladder = [\"2 Mbit/s\", \"1 Mbit/s\"] }",
+            "field `flows[0].traffic.ladder`",
+        ),
+        (
+            "traffic = { kind = \"video\", segment = \"4 s\", buffer = \"2 s\" }",
+            "field `flows[0].traffic.buffer`: value `2 s`: allowed: at least a segment, 4 s",
+        ),
+        (
+            "traffic = { kind = \"video\", window = 3 }",
+            "field `flows[0].traffic.window`: value `3`: allowed: none unless `selection` is \"rate-based\"",
+        ),
+        (
+            "traffic = { kind = \"video\", reservoir = \"200 s\", cushion = \"100 s\" }",
+            "field `flows[0].traffic.cushion`: value `100 s`: allowed: more than 0 s, with the reservoir",
+        ),
+        (
+            "traffic = { kind = \"page-load\" }",
+            "field `flows[0].traffic.objects`: value `(absent)`: allowed: a list of objects, or",
+        ),
+        (
+            "traffic = { kind = \"page-load\", objects = 3, main = \"1 kB\", size = \"1 kB\", depth = 4 }",
+            "field `flows[0].traffic.depth`: value `4`: allowed: a whole number from 1 to 3",
+        ),
+        (
+            "traffic = { kind = \"page-load\", objects = [{ size = \"1 kB\" }], depth = 1 }",
+            "field `flows[0].traffic.depth`",
+        ),
+        (
+            "traffic = { kind = \"page-load\", objects = [{ size = \"1 kB\", name = \"a\" }, { size = \"1 kB\", after = [\"b\"] }] }",
+            "field `flows[0].traffic.objects[1].after`: value `[\"b\"]`: allowed: names of objects before it: a",
+        ),
+        (
+            "size = \"1 B\"\n[[listen]]\nhost = \"b\"\nport = 80\nprotocol = \"udp\"",
+            "field `listen[0].protocol`: value `udp`: allowed: tcp, sctp, mptcp: nobody listens",
         ),
     ] {
         let said = read(flow).unwrap_err();

@@ -1,0 +1,326 @@
+//! Kinds of values: how each is described, read and written. A field of a table is one of these with
+//! a name.
+
+use crate::InputError;
+use crate::fields::Fields;
+use crate::quantity::Quantity;
+use crate::shape::Shape;
+use anabranch_units::Bytes;
+use std::fmt::Display;
+use std::marker::PhantomData;
+use std::ops::RangeInclusive;
+use toml::Value;
+
+/// A kind of value.
+pub(crate) trait Kind {
+    /// What it is in the program.
+    type Value;
+
+    /// What it may be in TOML.
+    fn shape(&self) -> Shape;
+
+    /// The field `name`, where there is one.
+    ///
+    /// # Errors
+    /// It holds something else.
+    fn read(&self, f: &Fields<'_>, name: &'static str) -> Result<Option<Self::Value>, InputError>;
+
+    /// The value as [`read`](Kind::read) reads it.
+    fn write(&self, value: &Self::Value) -> Value;
+
+    /// The value as a description tells it as a default.
+    fn default(&self, value: &Self::Value) -> Value {
+        self.write(value)
+    }
+}
+
+/// `true` or `false`.
+pub(crate) struct Boolean;
+
+impl Kind for Boolean {
+    type Value = bool;
+
+    fn shape(&self) -> Shape {
+        Shape::Boolean
+    }
+
+    fn read(&self, f: &Fields<'_>, name: &'static str) -> Result<Option<bool>, InputError> {
+        f.boolean(name)
+    }
+
+    fn write(&self, value: &bool) -> Value {
+        (*value).into()
+    }
+}
+
+/// A whole number within a range.
+pub(crate) struct Integer<N>(pub RangeInclusive<N>);
+
+/// What the numbers of TOML are converted from and to.
+fn to_i64<N: TryInto<i64>>(n: N) -> i64 {
+    n.try_into().unwrap_or(i64::MAX)
+}
+
+impl<N> Kind for Integer<N>
+where
+    N: TryFrom<i64> + TryInto<i64> + PartialOrd + Display + Copy,
+{
+    type Value = N;
+
+    fn shape(&self) -> Shape {
+        Shape::Integer(to_i64(*self.0.start()), to_i64(*self.0.end()))
+    }
+
+    fn read(&self, f: &Fields<'_>, name: &'static str) -> Result<Option<N>, InputError> {
+        f.integer(name, self.0.clone())
+    }
+
+    fn write(&self, value: &N) -> Value {
+        Value::Integer(to_i64(*value))
+    }
+}
+
+/// A number from 0 to 1.
+pub(crate) struct Probability;
+
+impl Kind for Probability {
+    type Value = f64;
+
+    fn shape(&self) -> Shape {
+        Shape::Number(0.0, 1.0)
+    }
+
+    fn read(&self, f: &Fields<'_>, name: &'static str) -> Result<Option<f64>, InputError> {
+        f.probability(name)
+    }
+
+    fn write(&self, value: &f64) -> Value {
+        Value::Float(*value)
+    }
+}
+
+/// A number; its bounds are checked where they are known.
+pub(crate) struct Number;
+
+impl Kind for Number {
+    type Value = f64;
+
+    fn shape(&self) -> Shape {
+        Shape::Number(f64::NEG_INFINITY, f64::INFINITY)
+    }
+
+    fn read(&self, f: &Fields<'_>, name: &'static str) -> Result<Option<f64>, InputError> {
+        f.number(name)
+    }
+
+    fn write(&self, value: &f64) -> Value {
+        Value::Float(*value)
+    }
+}
+
+/// A number within a range; the words say what is allowed.
+pub(crate) struct Within(pub RangeInclusive<f64>, pub &'static str);
+
+impl Kind for Within {
+    type Value = f64;
+
+    fn shape(&self) -> Shape {
+        Shape::Number(*self.0.start(), *self.0.end())
+    }
+
+    fn read(&self, f: &Fields<'_>, name: &'static str) -> Result<Option<f64>, InputError> {
+        match f.number(name)? {
+            Some(n) if !self.0.contains(&n) => Err(f.error(name, self.1)),
+            given => Ok(given),
+        }
+    }
+
+    fn write(&self, value: &f64) -> Value {
+        Value::Float(*value)
+    }
+}
+
+/// A quantity with its unit.
+pub(crate) struct Measure<Q>(PhantomData<Q>);
+
+/// A quantity of this unit.
+pub(crate) fn quantity<Q: Quantity>() -> Measure<Q> {
+    Measure(PhantomData)
+}
+
+/// What a quantity is in TOML.
+pub(crate) fn quantity_shape<Q: Quantity>() -> Shape {
+    Shape::Quantity { pattern: Q::PATTERN, example: Q::EXAMPLE }
+}
+
+impl<Q: Quantity> Kind for Measure<Q> {
+    type Value = Q;
+
+    fn shape(&self) -> Shape {
+        quantity_shape::<Q>()
+    }
+
+    fn read(&self, f: &Fields<'_>, name: &'static str) -> Result<Option<Q>, InputError> {
+        f.quantity(name)
+    }
+
+    fn write(&self, value: &Q) -> Value {
+        value.write().into()
+    }
+}
+
+/// A number of octets, which the program keeps as a plain number.
+pub(crate) struct Octets<N> {
+    /// What the error says of a number that does not fit; empty for the range of the type.
+    pub allowed: &'static str,
+    number: PhantomData<N>,
+}
+
+/// A number of octets that fits the type.
+pub(crate) fn octets<N>() -> Octets<N> {
+    octets_in("")
+}
+
+/// The same, whose error says these words.
+pub(crate) fn octets_in<N>(allowed: &'static str) -> Octets<N> {
+    Octets { allowed, number: PhantomData }
+}
+
+impl<N: TryFrom<u64> + Into<u64> + Copy> Kind for Octets<N> {
+    type Value = N;
+
+    fn shape(&self) -> Shape {
+        quantity_shape::<Bytes>()
+    }
+
+    fn read(&self, f: &Fields<'_>, name: &'static str) -> Result<Option<N>, InputError> {
+        let most = || match self.allowed {
+            "" => f.error(name, format!("0 B to {}", Bytes(u64::MAX >> (64 - 8 * size_of::<N>())))),
+            allowed => f.error(name, allowed),
+        };
+        let octets: Option<Bytes> = f.quantity(name)?;
+        octets.map(|octets| N::try_from(octets.0).map_err(|_| most())).transpose()
+    }
+
+    fn write(&self, value: &N) -> Value {
+        Bytes((*value).into()).write().into()
+    }
+}
+
+/// One of a closed set of words.
+pub(crate) struct Choice<'a, T>(pub &'a [(&'a str, T)]);
+
+impl<T: Clone + PartialEq> Kind for Choice<'_, T> {
+    type Value = T;
+
+    fn shape(&self) -> Shape {
+        Shape::words(self.0)
+    }
+
+    fn read(&self, f: &Fields<'_>, name: &'static str) -> Result<Option<T>, InputError> {
+        f.choice(name, self.0)
+    }
+
+    fn write(&self, value: &T) -> Value {
+        super::word(self.0, value).into()
+    }
+}
+
+/// A text.
+pub(crate) struct Text;
+
+impl Kind for Text {
+    type Value = String;
+
+    fn shape(&self) -> Shape {
+        Shape::Text
+    }
+
+    fn read(&self, f: &Fields<'_>, name: &'static str) -> Result<Option<String>, InputError> {
+        Ok(f.text(name)?.map(str::to_owned))
+    }
+
+    fn write(&self, value: &String) -> Value {
+        value.as_str().into()
+    }
+}
+
+/// A list of texts.
+pub(crate) struct Texts;
+
+impl Kind for Texts {
+    type Value = Vec<String>;
+
+    fn shape(&self) -> Shape {
+        Shape::Text.list()
+    }
+
+    fn read(&self, f: &Fields<'_>, name: &'static str) -> Result<Option<Vec<String>>, InputError> {
+        f.texts(name)
+    }
+
+    fn write(&self, value: &Vec<String>) -> Value {
+        Value::Array(value.iter().map(|text| text.as_str().into()).collect())
+    }
+}
+
+/// A kind of its own, from its shape and how it is read and written.
+pub(crate) struct By<T, R, W> {
+    shape: Shape,
+    read: R,
+    write: W,
+    shown: fn(&T) -> Option<Value>,
+}
+
+/// A kind of its own.
+pub(crate) fn by<T, R, W>(shape: Shape, read: R, write: W) -> By<T, R, W>
+where
+    R: Fn(&Fields<'_>, &'static str) -> Result<Option<T>, InputError>,
+    W: Fn(&T) -> Value,
+{
+    By { shape, read, write, shown: |_| None }
+}
+
+impl<T, R, W> By<T, R, W> {
+    /// The same, whose default is told by the name that `shown` gives, not by all that it means.
+    pub(crate) fn shown(self, shown: fn(&T) -> Option<Value>) -> By<T, R, W> {
+        By { shown, ..self }
+    }
+}
+
+impl<T, R, W> Kind for By<T, R, W>
+where
+    R: Fn(&Fields<'_>, &'static str) -> Result<Option<T>, InputError>,
+    W: Fn(&T) -> Value,
+{
+    type Value = T;
+
+    fn shape(&self) -> Shape {
+        self.shape.clone()
+    }
+
+    fn read(&self, f: &Fields<'_>, name: &'static str) -> Result<Option<T>, InputError> {
+        (self.read)(f, name)
+    }
+
+    fn write(&self, value: &T) -> Value {
+        (self.write)(value)
+    }
+
+    fn default(&self, value: &T) -> Value {
+        (self.shown)(value).unwrap_or_else(|| self.write(value))
+    }
+}
+
+/// A list of tables, each of which is read and written as a whole; none when absent.
+pub(crate) fn tables<T>(
+    each: Shape,
+    read: impl Fn(&Fields<'_>) -> Result<T, InputError>,
+    write: impl Fn(&T) -> toml::Table,
+) -> impl Kind<Value = Vec<T>> {
+    let read = move |f: &Fields<'_>, name: &'static str| {
+        f.tables(name)?.iter().map(&read).collect::<Result<Vec<T>, _>>().map(Some)
+    };
+    let write = move |all: &Vec<T>| Value::Array(all.iter().map(|one| write(one).into()).collect());
+    by(each.list(), read, write)
+}

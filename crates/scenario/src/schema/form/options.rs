@@ -1,0 +1,98 @@
+//! Options of window algorithms, which each algorithm lists itself.
+
+use super::{Form, Kind, Within};
+use crate::InputError;
+use crate::shape::Shape;
+use anabranch_congestion::OptionForm;
+use anabranch_units::Span;
+use std::fmt::Display;
+use std::ops::RangeInclusive;
+use toml::Value;
+
+/// A number within a range, with the message that its bounds make.
+struct Ranged(RangeInclusive<f64>);
+
+impl Kind for Ranged {
+    type Value = f64;
+
+    fn shape(&self) -> Shape {
+        Within(self.0.clone(), "").shape()
+    }
+
+    fn read(
+        &self,
+        f: &crate::fields::Fields<'_>,
+        name: &'static str,
+    ) -> Result<Option<f64>, InputError> {
+        let (least, most) = (self.0.start(), self.0.end());
+        match f.number(name)? {
+            Some(n) if !self.0.contains(&n) => {
+                Err(f.error(name, format!("a number from {least} to {most}")))
+            }
+            given => Ok(given),
+        }
+    }
+
+    fn write(&self, value: &f64) -> Value {
+        Value::Float(*value)
+    }
+}
+
+impl OptionForm for Form<'_> {
+    type Error = InputError;
+
+    fn says(&mut self, sentence: &'static str) -> &mut Self {
+        Form::says(self, sentence)
+    }
+
+    fn boolean(&mut self, name: &'static str, value: &mut bool) -> Result<(), InputError> {
+        Form::boolean(self, name, value)
+    }
+
+    fn integer<N>(
+        &mut self,
+        name: &'static str,
+        range: RangeInclusive<N>,
+        value: &mut N,
+    ) -> Result<(), InputError>
+    where
+        N: TryFrom<i64> + Into<i64> + PartialOrd + Display + Copy,
+    {
+        Form::integer(self, name, range, value)
+    }
+
+    fn number(
+        &mut self,
+        name: &'static str,
+        range: RangeInclusive<f64>,
+        value: &mut f64,
+    ) -> Result<(), InputError> {
+        self.set(name, Ranged(range), value)
+    }
+
+    fn probability(&mut self, name: &'static str, value: &mut f64) -> Result<(), InputError> {
+        Form::probability(self, name, value)
+    }
+
+    fn span(&mut self, name: &'static str, value: &mut Span) -> Result<(), InputError> {
+        Form::quantity(self, name, value)
+    }
+
+    fn choice<T: Clone + PartialEq>(
+        &mut self,
+        name: &'static str,
+        choices: &[(&'static str, T)],
+        value: &mut T,
+    ) -> Result<(), InputError> {
+        Form::choice(self, name, choices, value)
+    }
+
+    fn require(
+        &mut self,
+        holds: bool,
+        name: &'static str,
+        allowed: &'static str,
+    ) -> Result<(), InputError> {
+        Form::require(self, holds, name, allowed)
+    }
+}
