@@ -90,7 +90,7 @@ def judged(row: Cell | None, bound: float) -> Iterator[str]:
     parts = [float(row[f"difference{end}"]) / simulated for end in ("", "_low", "_high")]
     mean, low, high = (100 * part for part in parts)
     yield f"{simulated:.2f}, {live:.2f}, {mean:+.1f} % ({low:+.1f} to {high:+.1f})"
-    yield verdict(*parts, bound)
+    yield verdict(parts[0], parts[1], parts[2], bound)
 
 
 def verdict(mean: float, low: float, high: float, bound: float) -> str:

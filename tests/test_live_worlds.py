@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,7 @@ def _claim(value: float) -> Claim:
     return Claim("C1", "It is at least one.", [statement], "", [], "")
 
 
-def _outcome(rows: list[Mapping[str, Any]]) -> LiveOutcome:
+def _outcome(rows: Sequence[Mapping[str, Any]]) -> LiveOutcome:
     return LiveOutcome(
         name="mcubic",
         quick=False,
@@ -71,6 +71,7 @@ def test_the_kernels_of_the_world_have_every_host(tmp_path: Path) -> None:
     (world,) = part.further
     for trial in trials:
         there = world.real(trial)
+        assert isinstance(trial.key, tuple)
         assert (there.key, there.name, there.scenario) == (trial.key, trial.name, trial.scenario)
         hosts = {"a", "a1", "b"} | ({"a2"} if trial.key[0].bed == conditions.DISTINCT else set())
         assert set(there.external) == hosts and "a" not in trial.external

@@ -95,10 +95,10 @@ def test_wireshark_reads_every_packet(anabranch: Command, example: Path, tmp_pat
     command += ["-o", "tcp.check_checksum:TRUE", "-o", "ip.check_checksum:TRUE"]
     command += ["-o", "sctp.checksum:CRC 32c"]
     bad = "_ws.malformed || tcp.checksum.status == 0 || ip.checksum.status == 0"
-    bad += " || sctp.checksum.status == 0"
+    bad += " || sctp.checksum.status == 0 || udp.checksum.status == 0"
     # Among many packets, octets that look like some protocol's header would be found.
     found = subprocess.run(
-        [*command, "-Y", f"{bad} || !(tcp || sctp)"],
+        [*command, "-Y", f"{bad} || !(tcp || sctp || udp)"],
         capture_output=True,
         text=True,
         check=True,

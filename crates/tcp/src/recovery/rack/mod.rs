@@ -170,9 +170,10 @@ impl Rack {
     }
 
     /// A recovery has ended, and of what was sent in it something is lost that has not arrived since: where that
-    /// has not reduced the window yet it begins the next recovery (RFC 5681 §4.3), as in Linux.
+    /// has not reduced the window yet it begins the next recovery (RFC 5681 §4.3), as in Linux. A window
+    /// algorithm that owns its recovery sees no end and no beginning within one ACK there.
     fn has_more_to_repair(&self, s: &Sender) -> bool {
-        !self.reduce_again && self.lost(s) > 0
+        !self.reduce_again && !s.congestion.owns_recovery() && self.lost(s) > 0
     }
 
     /// Returns the first segment that is lost and not sent again.
