@@ -123,7 +123,6 @@ NEEDS = {
         _program("clang-16", "llvm-strip-16"),
         ("make", "clang-16", "llvm-strip-16"),
     ),
-    "cargo": Need("https://rustup.rs", _program("cargo"), ("cargo",)),
     "ip": Need("apt-get install iproute2", _program("ip"), ("ip",)),
     "other users": Need(
         "run as root on a kernel with user namespaces; apt-get install util-linux",

@@ -84,7 +84,8 @@ def sample(batches: Batches, batch: Batch, metric: Metric) -> Sample:
 
 def change(batches: Batches, ours: Sequence[Batch], theirs: str, metric: Metric) -> Sample | Exact:
     """Share by which the mean of `ours` is more than that of the scheme `theirs` under the same
-    conditions: the mean over them in each replication; where nothing is random, over the conditions.
+    conditions: the mean over them in each replication; where nothing is random, over the
+    conditions.
 
     Means are compared, since there are replications in which a connection does not come about: a
     long burst takes all its SYNs."""
