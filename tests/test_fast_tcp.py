@@ -118,8 +118,9 @@ def test_what_a_reading_was_chosen_by_is_not_judged(quick: Quick) -> None:
     rows = tables.read_csv(quick("fast-tcp") / "fast-tcp" / "measures.csv")
     judged = {row["quantity"]: row["verdict"] for row in rows if row["claim"] == "C5"}
     bucket = {name: verdict for name, verdict in judged.items() if "ACK bucket" in name}
-    assert not any(bucket[name] for name in bucket if "10^6 octets" in name)
-    assert judged["10^6 octets, plain, bit errors of 1e-6, segments of 1460, Reno"]
+    assert not any(bucket[name] for name in bucket if "acknowledged in 25 s in MB" in name)
+    reading = "bit errors of 1e-6, segments of 1460, Reno"
+    assert judged[f"data acknowledged in 25 s in MB, plain, {reading}"]
 
 
 def test_at_the_published_bit_errors_the_router_has_nothing_to_do(quick: Quick) -> None:
@@ -130,15 +131,16 @@ def test_at_the_published_bit_errors_the_router_has_nothing_to_do(quick: Quick) 
         if row["measured"]
     }
     reading = claims.READINGS["literal"]
-    assert measured["C5", f"lost to overflow, plain, {reading}"] == 0
-    assert measured["C5", f"lost to bit errors, plain, {reading}"] > 5
+    assert measured["C5", f"packets lost to overflow, plain, {reading}"] == 0
+    assert measured["C5", f"packets lost to bit errors, plain, {reading}"] > 5
     assert measured[
         "C5", f"data acknowledged in 25 s, Fast-TCP divided by plain, {reading}"
     ] == pytest.approx(1, abs=0.05)
     # Its number without Fast-TCP comes out with the segments of IP over ATM, and with it as well.
     reading = claims.READINGS["atm"]
     for router in ("plain", "Fast-TCP"):
-        assert measured["C5", f"10^6 octets, {router}, {reading}"] == pytest.approx(3.5, abs=1)
+        quantity = f"data acknowledged in 25 s in MB, {router}, {reading}"
+        assert measured["C5", quantity] == pytest.approx(3.5, abs=1)
     for stem in ("fig3_2", "fig3_3", "fig3_2_clean", "sweep_clean", "thresholds"):
         assert (folder / f"{stem}.svg").stat().st_size
 

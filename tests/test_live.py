@@ -218,7 +218,7 @@ for version, kind in ((6, 0x86DD), (4, 0x0800)):
         head = bytes([version << 4 | (version == 4) * 5]) + r.randbytes(r.randrange(1, 1200))
         s.sendto(head, ("tun0", kind))
 whole6 = bytes.fromhex("6000000000081140" "fd00616e616200000000000000000001"
-    "fd00616e616200000000000000000002" "0009000900080000")
+    "fd00616e616200000000000000000002" "0009000900088026")
 whole4 = bytes.fromhex("4500001c000040004011" "26cf" "0a0000010a000002" "0009000900080000")
 s.sendto(whole6, ("tun0", 0x86DD))
 s.sendto(whole4, ("tun0", 0x0800))

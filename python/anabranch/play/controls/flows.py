@@ -308,8 +308,8 @@ OWN = {"tcp": {"profile", "limited_transmit"}, "mptcp": set[str](), "sctp": {"pr
 
 def _others(place: Place) -> Iterator[Control]:
     """Every other switch and choice of the flow's tables."""
-    tables = {"tcp": ("tcp",), "mptcp": ("tcp", "mptcp"), "sctp": ("sctp",)}[place.protocol]
-    for table in tables:
+    tables = {"tcp": ("tcp",), "mptcp": ("tcp", "mptcp"), "sctp": ("sctp",)}
+    for table in tables.get(place.protocol, ()):  # datagrams have no choices
         for name, allowed in fields.plain(table):
             if name not in OWN[table]:
                 label = name.replace("_", " ").capitalize()
