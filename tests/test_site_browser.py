@@ -24,7 +24,7 @@ WIDE = (
     "reference/commands",
     "coming-from/ns-3",
     "studies",
-    "standards/README",
+    "standards/index",
 )
 """Pages with tables that are wider than a phone."""
 
