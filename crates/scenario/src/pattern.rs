@@ -37,15 +37,15 @@ const MOST: usize = 50_000;
 /// The fields of a flow that are a pattern's, which none is left of when flows are read.
 pub(crate) fn describe(form: &mut Form<'_>) {
     form.says("many flows from one line, see [patterns](#patterns)");
-    form.elsewhere("pattern", Shape::words(&PATTERNS));
+    form.elsewhere("pattern", || Shape::words(&PATTERNS));
     form.says("of the pattern `permutation`: which of the permutations").or_else("1");
-    form.elsewhere("pattern_seed", Shape::Integer(0, i64::MAX));
+    form.elsewhere("pattern_seed", || Shape::Integer(0, i64::MAX));
     form.says("of the patterns `permutation` and `all-to-all`: the hosts");
-    form.elsewhere("among", Shape::Text.list());
+    form.elsewhere("among", || Shape::Text.list());
     form.says("of the patterns `incast` and `pairs`: the hosts that send");
-    form.elsewhere("senders", Shape::Text.list());
+    form.elsewhere("senders", || Shape::Text.list());
     form.says("of the patterns `scatter` and `pairs`: the hosts that receive");
-    form.elsewhere("receivers", Shape::Text.list());
+    form.elsewhere("receivers", || Shape::Text.list());
 }
 
 /// Replaces flows with a pattern by those that it stands for.

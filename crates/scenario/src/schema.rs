@@ -184,7 +184,7 @@ impl Scenario {
         form.set("icmp", icmp::kind(), &mut self.icmp)?;
         self.parts(form)?;
         form.says("hosts, routers and links by name, see [topologies](#topology)");
-        form.elsewhere("topology", topology::shape());
+        form.elsewhere("topology", topology::shape);
         form.says("among paths of fewest hops the link that stands first; `\"ecmp\"`: by a hash of addresses, protocol and ports");
         form.choice("routing", &ROUTINGS, &mut self.routing)
     }
@@ -201,7 +201,7 @@ impl Scenario {
             let read = |f: &Fields<'_>, _: &'static str| HostSpec::read_all(f, ip).map(Some);
             form.says("flows start and end at hosts, and hosts do not forward; names, or tables: see [hosts](#hosts)");
             form.or_else("required, unless a `topology` has them");
-            form.set("hosts", by(HostSpec::shape(), read, write), &mut self.hosts)?;
+            form.set("hosts", by(HostSpec::shape, read, write), &mut self.hosts)?;
         }
         form.says("the first address of IPv4, where those from 10.0.0.1 on, which are private, are not what is wanted: see [both families](#both-families)");
         form.rare("first_ipv4", ip::first(), &mut self.first_ipv4, &ip::FIRST)
@@ -214,19 +214,19 @@ impl Scenario {
             form.list("channels", &mut self.channels, ChannelSpec::unset, ChannelSpec::fields)?;
         }
         form.says("see [`[[links]]`](#links)").or_else("none");
-        let links = tables(link::shape(true), LinkSpec::read, LinkSpec::write);
+        let links = tables(|| link::shape(true), LinkSpec::read, LinkSpec::write);
         form.set("links", links, &mut self.links)?;
         form.says("see [`[[flows]]`](#flows)").or_else("none");
-        let flows = tables(FlowSpec::shape(), FlowSpec::read, FlowSpec::write);
+        let flows = tables(FlowSpec::shape, FlowSpec::read, FlowSpec::write);
         form.set("flows", flows, &mut self.flows)?;
         form.says("ports for strangers: see [`[[listen]]`](#listen)").or_else("none");
-        let listen = tables(ListenSpec::shape(), ListenSpec::read, ListenSpec::write);
+        let listen = tables(ListenSpec::shape, ListenSpec::read, ListenSpec::write);
         form.rare("listen", listen, &mut self.listeners, &Vec::new())?;
         form.says("what attacks: see [`[[attacks]]`](#attacks)").or_else("none");
-        let attacks = tables(AttackSpec::shape(), AttackSpec::read, AttackSpec::write);
+        let attacks = tables(AttackSpec::shape, AttackSpec::read, AttackSpec::write);
         form.rare("attacks", attacks, &mut self.attacks, &Vec::new())?;
         form.says("see [`[[observe]]`](#observe)").or_else("none");
-        let observe = tables(Observe::shape(), Observe::read, Observe::write);
+        let observe = tables(Observe::shape, Observe::read, Observe::write);
         form.rare("observe", observe, &mut self.observe, &Vec::new())
     }
 }

@@ -113,6 +113,11 @@ impl Shape {
         Shape::Any(vec![self, Shape::Only(Value::Boolean(false))])
     }
 
+    /// One word.
+    pub fn word(word: &str) -> Shape {
+        Shape::Words(vec![word.to_owned()])
+    }
+
     /// One of the words of a list of words with their meanings.
     pub fn words<T>(choices: &[(&str, T)]) -> Shape {
         Shape::Words(choices.iter().map(|(word, _)| (*word).to_owned()).collect())

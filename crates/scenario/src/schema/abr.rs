@@ -65,7 +65,7 @@ pub(super) fn ends(allowed: &'static str) -> impl Kind<Value = [String; 2]> {
     };
     let write =
         |ends: &[String; 2]| Value::Array(ends.iter().map(|end| end.as_str().into()).collect());
-    by(Shape::Tuple(vec![Shape::Text, Shape::Text]), read, write)
+    by(|| Shape::Tuple(vec![Shape::Text, Shape::Text]), read, write)
 }
 
 /// How ports allocate; the fields of another law than that which is chosen are none.

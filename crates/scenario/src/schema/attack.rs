@@ -178,5 +178,5 @@ fn per_second() -> impl form::Kind<Value = f64> {
         }
         given => Ok(given),
     };
-    form::by(Shape::Number(0.0, MOST_PER_SECOND), read, |n: &f64| (*n).into())
+    form::by(|| Shape::Number(0.0, MOST_PER_SECOND), read, |n: &f64| (*n).into())
 }

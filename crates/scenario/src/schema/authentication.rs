@@ -70,7 +70,7 @@ fn key(active: u16) -> impl Kind<Value = Vec<(u16, Vec<u8>)>> {
         let key = keys.iter().find(|key| key.0 == active).map_or(&[][..], |key| &key.1);
         String::from_utf8_lossy(key).into_owned().into()
     };
-    by(Shape::Text, read, write)
+    by(|| Shape::Text, read, write)
 }
 
 /// Numbers as the names in a list.
@@ -87,5 +87,5 @@ fn named<N: Copy + PartialEq>(known: &[(&'static str, N)]) -> impl Kind<Value = 
     let write = move |numbers: &Vec<N>| {
         Value::Array(numbers.iter().map(|number| word(known, number).into()).collect())
     };
-    by(Shape::words(known).list(), read, write)
+    by(move || Shape::words(known).list(), read, write)
 }

@@ -141,7 +141,7 @@ fn names() -> impl Kind<Value = Vec<String>> {
         [one] => one.as_str().into(),
         more => Value::Array(more.iter().map(|more| more.as_str().into()).collect()),
     };
-    by(Shape::Any(vec![Shape::Text, Shape::Text.list()]), read, write)
+    by(|| Shape::Any(vec![Shape::Text, Shape::Text.list()]), read, write)
 }
 
 /// The field `rate` of a direction: a rate, or who grants it.
@@ -170,6 +170,9 @@ pub(super) fn rate() -> impl Kind<Value = GivenRate> {
         GivenRate::Fixed(rate) => rate.write().into(),
         GivenRate::Explicit(rate) => Form::written(|form| explicit(form, &mut rate.clone())).into(),
     };
-    let table = Form::described(|form| explicit(form, &mut ExplicitRate::unset()));
-    by(Shape::Any(vec![quantity_shape::<Rate>(), Shape::Table(table)]), read, write)
+    let shape = || {
+        let table = Form::described(|form| explicit(form, &mut ExplicitRate::unset()));
+        Shape::Any(vec![quantity_shape::<Rate>(), Shape::Table(table)])
+    };
+    by(shape, read, write)
 }

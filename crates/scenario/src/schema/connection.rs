@@ -72,8 +72,8 @@ fn initial_receive_window() -> impl Kind<Value = InitialReceiveWindow> {
         InitialReceiveWindow::Octets(n) => Bytes(*n).write().into(),
         InitialReceiveWindow::Share(share) => Value::Float(*share),
     };
-    let octets = quantity_shape::<Bytes>();
-    by(Shape::Any(vec![octets, Shape::Number(0.0, 1.0)]).or_false(), read, write)
+    let shape = || Shape::Any(vec![quantity_shape::<Bytes>(), Shape::Number(0.0, 1.0)]).or_false();
+    by(shape, read, write)
 }
 
 fn receive_buffer_max() -> impl Kind<Value = Option<u64>> {
@@ -87,7 +87,7 @@ fn receive_buffer_max() -> impl Kind<Value = Option<u64>> {
         }
     };
     let write = |most: &Option<u64>| most.map_or(false.into(), |n| Value::from(Bytes(n).write()));
-    by(quantity_shape::<Bytes>().or_false(), read, write)
+    by(|| quantity_shape::<Bytes>().or_false(), read, write)
 }
 
 /// The other fields.

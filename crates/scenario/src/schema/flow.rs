@@ -122,7 +122,7 @@ impl Protocol {
     pub(super) fn fields(form: &mut Form<'_>, protocol: &mut Protocol) -> Result<(), InputError> {
         Protocol::some(form, &NAMES, protocol)?;
         form.says("options of UDP: see [datagrams](traffic.md#datagrams)");
-        form.or_else("all defaults").elsewhere("udp", udp::shape());
+        form.or_else("all defaults").elsewhere("udp", udp::shape);
         Ok(())
     }
 
@@ -152,11 +152,11 @@ impl Protocol {
                 form.says(
                     "options of TCP, and of the subflows of Multipath TCP: see [`tcp`](#flowstcp)",
                 );
-                form.or_else("all defaults").elsewhere("tcp", tcp::shape().named("tcp"));
+                form.or_else("all defaults").elsewhere("tcp", || tcp::shape().named("tcp"));
                 form.says("options of SCTP: see [`sctp`](#flowssctp)");
-                form.or_else("all defaults").elsewhere("sctp", sctp::shape().named("sctp"));
+                form.or_else("all defaults").elsewhere("sctp", || sctp::shape().named("sctp"));
                 form.says("options of Multipath TCP: see [`mptcp`](#flowsmptcp)");
-                form.or_else("all defaults").elsewhere("mptcp", mptcp::shape().named("mptcp"));
+                form.or_else("all defaults").elsewhere("mptcp", || mptcp::shape().named("mptcp"));
             }
         }
         Ok(())

@@ -145,7 +145,7 @@ impl<'a> Form<'a> {
     ) {
         if let Form::Describe(d) = self {
             if let Some((word, is_default)) = d.word.take() {
-                shape = Shape::Any(vec![Shape::Words(vec![word.to_owned()]), shape]);
+                shape = Shape::Any(vec![Shape::word(word), shape]);
                 default = if is_default { Some(word.into()) } else { default };
             }
             let default = match (d.default.take(), default) {
@@ -242,8 +242,10 @@ impl<'a> Form<'a> {
     }
 
     /// A field that is read elsewhere, before this table is: it is described alone.
-    pub(crate) fn elsewhere(&mut self, name: &'static str, shape: Shape) {
-        self.describe(name, shape, None, "none");
+    pub(crate) fn elsewhere(&mut self, name: &'static str, shape: impl FnOnce() -> Shape) {
+        if let Form::Describe(_) = self {
+            self.describe(name, shape(), None, "none");
+        }
     }
 
     /// A field that may be `false`, for none.

@@ -168,9 +168,11 @@ fn list_of_interfaces(ip: Ip) -> impl Kind<Value = Vec<(String, Ip)>> {
         };
         Value::Array(all.iter().map(interface).collect())
     };
-    let unset = &mut (String::new(), None);
-    let table = Form::described(|form| interface_fields(form, unset));
-    let shape = Shape::Any(vec![Shape::Text, Shape::Table(table)]).list();
+    let shape = || {
+        let unset = &mut (String::new(), None);
+        let table = Form::described(|form| interface_fields(form, unset));
+        Shape::Any(vec![Shape::Text, Shape::Table(table)]).list()
+    };
     by(shape, move |f: &Fields<'_>, _: &'static str| read_interfaces(f, ip), write)
 }
 
@@ -222,8 +224,11 @@ fn processing() -> impl Kind<Value = (Span, Span)> {
     };
     let write =
         |times: &(Span, Span)| Form::written(|form| times_fields(form, &mut times.clone())).into();
-    let table = Form::described(|form| times_fields(form, &mut Default::default()));
-    by(Shape::Any(vec![quantity_shape::<Span>(), Shape::Table(table)]), read, write)
+    let shape = || {
+        let table = Form::described(|form| times_fields(form, &mut Default::default()));
+        Shape::Any(vec![quantity_shape::<Span>(), Shape::Table(table)])
+    };
+    by(shape, read, write)
 }
 
 fn times_fields(form: &mut Form<'_>, (receive, send): &mut (Span, Span)) -> Result<(), InputError> {

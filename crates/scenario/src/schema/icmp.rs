@@ -32,9 +32,11 @@ pub(super) fn kind() -> impl Kind<Value = Option<IcmpLimits>> {
         Some(limits) if *limits == IcmpLimits::NONE => true.into(),
         Some(limits) => Form::written(|form| fields(form, &mut limits.clone())).into(),
     };
-    let table = Form::described(|form| fields(form, &mut IcmpLimits::NONE.clone()));
-    let linux = Shape::Words(vec!["linux".into()]);
-    by(Shape::Any(vec![Shape::Boolean, linux, Shape::Table(table)]), read, write)
+    let shape = || {
+        let table = Form::described(|form| fields(form, &mut IcmpLimits::NONE.clone()));
+        Shape::Any(vec![Shape::Boolean, Shape::word("linux"), Shape::Table(table)])
+    };
+    by(shape, read, write)
 }
 
 fn fields(form: &mut Form<'_>, limits: &mut IcmpLimits) -> Result<(), InputError> {

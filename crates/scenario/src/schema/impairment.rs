@@ -208,7 +208,7 @@ fn any(form: &mut Form<'_>, kind: &mut ImpairmentKind) -> Result<(), InputError>
             form.list("intervals", &mut outage.intervals, Default::default, interval)?;
             form.require(!outage.intervals.is_empty(), "intervals", INTERVALS)?;
             form.says("in place of `intervals`, a table beside the scenario")
-                .elsewhere("file", Shape::Text);
+                .elsewhere("file", || Shape::Text);
             form.says("time after which they come again").optional(
                 "period",
                 quantity(),
@@ -265,7 +265,7 @@ fn count() -> impl Kind<Value = u64> {
         let count = value.as_integer().and_then(|n| u64::try_from(n).ok()).filter(|n| *n > 0);
         count.map(Some).ok_or_else(|| f.error(name, COUNT))
     };
-    by(Shape::Integer(1, i64::MAX), read, |n: &u64| Value::Integer(*n as i64))
+    by(|| Shape::Integer(1, i64::MAX), read, |n: &u64| Value::Integer(*n as i64))
 }
 
 const NUMBERS: &str = "a list of packet numbers counted from 1, as [24, 25]";
@@ -283,5 +283,5 @@ fn packet_numbers() -> impl Kind<Value = Vec<u64>> {
     let write = |numbers: &Vec<u64>| {
         Value::Array(numbers.iter().map(|n| Value::Integer(*n as i64)).collect())
     };
-    by(Shape::Integer(1, i64::MAX).list(), read, write)
+    by(|| Shape::Integer(1, i64::MAX).list(), read, write)
 }

@@ -45,7 +45,7 @@ impl Ip {
 
 /// A field that names a protocol.
 pub(super) fn kind() -> impl Kind<Value = Ip> {
-    let shape = Shape::Any([4, 6].map(|ip| Shape::Only(Value::Integer(ip))).into());
+    let shape = || Shape::Any([4, 6].map(|ip| Shape::Only(Value::Integer(ip))).into());
     by(shape, |f: &Fields<'_>, _: &'static str| Ip::read(f), |ip: &Ip| ip.write())
 }
 
@@ -56,8 +56,8 @@ pub(super) fn first() -> impl Kind<Value = Ipv4Addr> {
         let allowed = "an address of IPv4 such as \"198.18.0.1\"";
         text.parse().map(Some).map_err(|_| f.error(name, allowed))
     };
-    let pattern = r"^[0-9]{1,3}(\.[0-9]{1,3}){3}$";
-    by(Shape::Pattern(pattern), read, |first: &Ipv4Addr| first.to_string().into())
+    let shape = || Shape::Pattern(r"^[0-9]{1,3}(\.[0-9]{1,3}){3}$");
+    by(shape, read, |first: &Ipv4Addr| first.to_string().into())
 }
 
 impl Scenario {

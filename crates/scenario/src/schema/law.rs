@@ -39,7 +39,7 @@ pub(super) fn some_octets() -> impl Kind<Value = u64> {
         let octets = Some(octets.0).filter(|n| (1..=1 << 50).contains(n));
         octets.map(Some).ok_or_else(|| f.error(name, SOME_OCTETS))
     };
-    by(quantity_shape::<Bytes>(), read, |octets: &u64| Bytes(*octets).write().into())
+    by(quantity_shape::<Bytes>, read, |octets: &u64| Bytes(*octets).write().into())
 }
 
 /// A time such as "10 ms", or `{ mean = "10 ms", law = "exponential" }`.
@@ -64,9 +64,11 @@ pub(super) fn duration(may_be_zero: bool) -> impl Kind<Value = Duration> {
         DurationLaw::Constant => duration.mean.write().into(),
         _ => Form::written(|form| duration_fields(form, &mut duration.clone())).into(),
     };
-    let table = Form::described(|form| duration_fields(form, &mut fixed(Span::ZERO)));
-    let shape = Shape::Any(vec![quantity_shape::<Span>(), Shape::Table(table)]);
-    by(shape.named("duration"), read, write)
+    let shape = || {
+        let table = Form::described(|form| duration_fields(form, &mut fixed(Span::ZERO)));
+        Shape::Any(vec![quantity_shape::<Span>(), Shape::Table(table)]).named("duration")
+    };
+    by(shape, read, write)
 }
 
 /// Always the same time.
@@ -93,7 +95,7 @@ pub(super) fn sizes() -> impl Kind<Value = Sizes> {
         sizes.validate().map_err(|error| in_field(&s, error))?;
         Ok(Some(sizes))
     };
-    by(sizes_shape(), read, write_sizes)
+    by(sizes_shape, read, write_sizes)
 }
 
 fn write_sizes(sizes: &Sizes) -> Value {
@@ -120,7 +122,7 @@ pub(super) fn size(plainly: bool) -> impl Kind<Value = Sizes> {
         Sizes::Constant { mean } => Some(Bytes(*mean).write().into()),
         _ => None,
     };
-    by(Shape::Any(vec![quantity_shape::<Bytes>(), sizes_shape()]), read, write).shown(shown)
+    by(|| Shape::Any(vec![quantity_shape::<Bytes>(), sizes_shape()]), read, write).shown(shown)
 }
 
 fn size_fields(form: &mut Form<'_>, sizes: &mut Sizes) -> Result<(), InputError> {
@@ -153,7 +155,7 @@ fn size_fields(form: &mut Form<'_>, sizes: &mut Sizes) -> Result<(), InputError>
             form.says("points of the distribution function, linear in between, as `[[\"1 kB\", 0.2], [\"1 MB\", 1.0]]`");
             form.or_else("those of `file`").required("cdf", points(), POINTS, cdf)?;
             form.says("in place of `cdf`, a file beside the scenario: on each line octets and the share up to them, which ends at 1 or, of percentages, at 100; `#` begins a comment")
-                .elsewhere("file", Shape::Text);
+                .elsewhere("file", || Shape::Text);
             Ok(())
         }
     })
@@ -211,5 +213,9 @@ fn points() -> impl Kind<Value = Vec<(u64, f64)>> {
             |(size, p): &(u64, f64)| Value::Array(vec![Bytes(*size).write().into(), (*p).into()]);
         Value::Array(cdf.iter().map(point).collect())
     };
-    by(Shape::Tuple(vec![quantity_shape::<Bytes>(), Shape::Number(0.0, 1.0)]).list(), read, write)
+    by(
+        || Shape::Tuple(vec![quantity_shape::<Bytes>(), Shape::Number(0.0, 1.0)]).list(),
+        read,
+        write,
+    )
 }

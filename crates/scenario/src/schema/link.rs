@@ -111,7 +111,7 @@ impl Given {
             &mut given.mtu,
         )?;
         let queue =
-            by(queue::shape(), |f: &Fields<'_>, _: &'static str| queue::read(f), queue::write);
+            by(queue::shape, |f: &Fields<'_>, _: &'static str| queue::read(f), queue::write);
         form.says("see [queues](#queues)");
         form.or_else(told.other.unwrap_or("`{ kind = \"droptail\", limit = \"100 packets\" }`"));
         form.optional("queue", queue, &mut given.queue)?;
@@ -309,7 +309,7 @@ fn mtu() -> impl Kind<Value = Bytes> {
         }
         Ok(mtu)
     };
-    by(quantity_shape::<Bytes>(), read, |mtu: &Bytes| mtu.write().into())
+    by(quantity_shape::<Bytes>, read, |mtu: &Bytes| mtu.write().into())
 }
 
 /// Finds the channels of explicit directions, which give the rate to those without a peak, and the

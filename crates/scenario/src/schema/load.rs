@@ -114,8 +114,11 @@ fn list_or_number() -> impl Kind<Value = PageObjects> {
         PageObjects::Listed(objects) => Value::Array(objects.iter().map(write_object).collect()),
         PageObjects::Drawn { count, .. } => number().write(count),
     };
-    let table = Form::described(|form| object(form, &mut Named::unset()));
-    by(Shape::Any(vec![number().shape(), Shape::Table(table).list()]), read, write)
+    let shape = move || {
+        let table = Form::described(|form| object(form, &mut Named::unset()));
+        Shape::Any(vec![number().shape(), Shape::Table(table).list()])
+    };
+    by(shape, read, write)
 }
 
 /// An object as it is written, with the names of those that it waits for.

@@ -33,8 +33,11 @@ pub(super) fn kind(default: Manners) -> impl Kind<Value = Manners> {
             stack.map(|(_, manners)| Some(manners)).ok_or_else(|| f.error(name, ALLOWED))
         }
     };
-    let table = Form::described(|form| switches(form, &mut Manners::default()));
-    by(Shape::Any(vec![Shape::words(&named()), Shape::Table(table)]), read, write)
+    let shape = || {
+        let table = Form::described(|form| switches(form, &mut Manners::default()));
+        Shape::Any(vec![Shape::words(&named()), Shape::Table(table)])
+    };
+    by(shape, read, write)
 }
 
 fn write(manners: &Manners) -> Value {

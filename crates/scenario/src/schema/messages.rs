@@ -149,5 +149,5 @@ fn dates() -> impl Kind<Value = Arc<[Span]>> {
     };
     let write =
         |dates: &Arc<[Span]>| Value::Array(dates.iter().map(|date| date.write().into()).collect());
-    by(quantity_shape::<Span>().list(), read, write)
+    by(|| quantity_shape::<Span>().list(), read, write)
 }

@@ -46,7 +46,7 @@ fn options() -> impl Kind<Value = Vec<OptionKind>> {
     let write = |kinds: &Vec<OptionKind>| {
         Value::Array(kinds.iter().map(|kind| word(&OptionKind::ALL, kind).into()).collect())
     };
-    by(Shape::words(&OptionKind::ALL).list(), read, write)
+    by(|| Shape::words(&OptionKind::ALL).list(), read, write)
 }
 
 #[cfg(test)]

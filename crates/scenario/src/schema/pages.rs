@@ -74,8 +74,11 @@ fn objects() -> impl Kind<Value = Objects> {
         Objects::Exactly(n) => number().write(n),
         Objects::Drawn(law) => Form::written(|form| drawn(form, &mut law.clone())).into(),
     };
-    let table = Form::described(|form| drawn(form, &mut Sizes::Exponential { mean: 1 }));
-    by(Shape::Any(vec![number().shape(), Shape::Table(table)]), read, write)
+    let shape = move || {
+        let table = Form::described(|form| drawn(form, &mut Sizes::Exponential { mean: 1 }));
+        Shape::Any(vec![number().shape(), Shape::Table(table)])
+    };
+    by(shape, read, write)
 }
 
 /// A law of numbers of objects.

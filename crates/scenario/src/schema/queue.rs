@@ -135,8 +135,8 @@ pub(super) fn amount() -> impl Kind<Value = QueueLimit> {
             QueueLimit::Unlimited => UNLIMITED.into(),
         }
     };
-    let unlimited = Shape::Words(vec![UNLIMITED.into()]);
-    by(Shape::Any(vec![quantity_shape::<Amount>(), unlimited]), read, write)
+    let shape = || Shape::Any(vec![quantity_shape::<Amount>(), Shape::word(UNLIMITED)]);
+    by(shape, read, write)
 }
 
 fn write_packets(n: u64) -> Value {
@@ -149,7 +149,7 @@ fn packets() -> impl Kind<Value = u64> {
         let packets: Option<Packets> = q.quantity(name)?;
         Ok(packets.map(|n| n.0.into()))
     };
-    by(quantity_shape::<Packets>(), read, |n: &u64| write_packets(*n))
+    by(quantity_shape::<Packets>, read, |n: &u64| write_packets(*n))
 }
 
 /// A threshold of RED and whether it is in octets; `None` for "auto".
@@ -174,8 +174,7 @@ fn threshold() -> impl Kind<Value = Threshold> {
             Some((n, false)) => Packets(n as u32).write().into(),
         }
     };
-    let auto = Shape::Words(vec![AUTO.into()]);
-    by(Shape::Any(vec![quantity_shape::<Amount>(), auto]), read, write)
+    by(|| Shape::Any(vec![quantity_shape::<Amount>(), Shape::word(AUTO)]), read, write)
 }
 
 /// A probability, or `None` for "auto".
@@ -185,8 +184,7 @@ fn weight() -> impl Kind<Value = Option<f64>> {
         _ => Ok(q.probability(name)?.map(Some)),
     };
     let write = |weight: &Option<f64>| weight.map_or_else(|| AUTO.into(), Value::from);
-    let auto = Shape::Words(vec![AUTO.into()]);
-    by(Shape::Any(vec![Shape::Number(0.0, 1.0), auto]), read, write)
+    by(|| Shape::Any(vec![Shape::Number(0.0, 1.0), Shape::word(AUTO)]), read, write)
 }
 
 fn red(form: &mut Form<'_>, c: &mut RedConfig) -> Result<(), InputError> {
@@ -341,7 +339,7 @@ fn code_points() -> impl Kind<Value = Vec<Vec<u8>>> {
         let band = |band: &Vec<u8>| band.iter().map(|dscp| i64::from(*dscp)).collect::<Vec<_>>();
         Value::Array(bands.iter().map(|item| Value::from(band(item))).collect())
     };
-    by(Shape::Integer(0, 63).list().list(), read, write)
+    by(|| Shape::Integer(0, 63).list().list(), read, write)
 }
 
 fn drr(form: &mut Form<'_>, c: &mut DrrConfig) -> Result<(), InputError> {
@@ -386,5 +384,5 @@ fn weights() -> impl Kind<Value = [u16; 64]> {
             |(dscp, weight): (usize, &u16)| Value::from(vec![dscp as i64, i64::from(*weight)]);
         Value::Array(given.map(pair).collect())
     };
-    by(Shape::Tuple(vec![Shape::Integer(0, 63), Shape::Integer(1, 1000)]).list(), read, write)
+    by(|| Shape::Tuple(vec![Shape::Integer(0, 63), Shape::Integer(1, 1000)]).list(), read, write)
 }

@@ -19,7 +19,7 @@ pub(super) fn kind<'a>(
     default: &'a Recovery,
 ) -> impl Kind<Value = Recovery> + 'a {
     let read = move |f: &Fields<'_>, _: &'static str| read_recovery(f, profile, default);
-    by(shape(), read, write).shown(|recovery| Some(recovery.name().into()))
+    by(shape, read, write).shown(|recovery| Some(recovery.name().into()))
 }
 
 fn shape() -> Shape {

@@ -26,7 +26,7 @@ const FIELDS: [&str; 4] = ["piggybacked", "limit", "overflow", "recheck"];
 /// The field `regulator`: a table, or `false` for none. What depends on the
 /// link is checked where the whole direction is known.
 pub(super) fn kind() -> impl Kind<Value = Option<RegulatorConfig>> {
-    by(shape().or_false(), read, write)
+    by(|| shape().or_false(), read, write)
 }
 
 fn shape() -> Shape {
@@ -130,7 +130,7 @@ fn level() -> impl Kind<Value = Level> {
             Level::Octets(n) => n.write().into(),
         }
     };
-    by(Shape::Any(vec![Shape::Number(0.0, 1.0), quantity_shape::<Amount>()]), read, write)
+    by(|| Shape::Any(vec![Shape::Number(0.0, 1.0), quantity_shape::<Amount>()]), read, write)
 }
 
 /// An error of the regulator of the direction at `f`, with its path.

@@ -155,7 +155,7 @@ fn stream_values(form: &mut Form<'_>, spec: &mut SctpSpec) -> Result<(), InputEr
         Value::Array(values.iter().map(|value| i64::from(*value).into()).collect())
     };
     let mut values = (!spec.stream_values.is_empty()).then(|| spec.stream_values.clone());
-    let shape = Shape::Integer(0, u16::MAX.into()).list();
+    let shape = || Shape::Integer(0, u16::MAX.into()).list();
     form.says(
         "`[1, 5]`: priorities (the lowest first, from 0) or weights (from 1) of the streams \
          from 0 on, for the schedulers `\"priority\"` and `\"weighted-fair\"`; of both ends, 1 \
@@ -432,7 +432,7 @@ fn options(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
 fn destination(form: &mut Form<'_>, value: &mut Destination) -> Result<(), InputError> {
     let all = Destination::ALL;
     let known: Vec<_> = all.iter().map(|policy| (policy.name(), policy.clone())).collect();
-    let shape = custom::or_own("policy", Shape::words(&known));
+    let shape = || custom::or_own("policy", Shape::words(&known));
     let read = |f: &Fields<'_>, name: &'static str| match custom::read(f, name, "policy")? {
         Some(own) => Ok(Some(Destination::Custom(own))),
         None => f.choice(name, &known),
@@ -509,7 +509,7 @@ fn window(form: &mut Form<'_>, value: &mut Window) -> Result<(), InputError> {
         Window::Standard => "standard".into(),
         Window::Algorithm(algorithm) => window::write(algorithm),
     };
-    let shape = Shape::Any(vec![Shape::Words(vec!["standard".into()]), window::shape()]);
+    let shape = || Shape::Any(vec![Shape::word("standard"), window::shape()]);
     form.says("rules of the preset; or an algorithm as in `tcp`, whose own rules then hold").set(
         "window",
         by(shape, read, write),
@@ -530,7 +530,7 @@ fn initial_window(form: &mut Form<'_>, value: &mut InitialWindow) -> Result<(), 
         InitialWindow::Mtus(n) => Packets(*n).write().into(),
         named => Value::from(super::form::word(&INITIAL_WINDOWS, named)),
     };
-    let shape = Shape::Any(vec![Shape::words(&INITIAL_WINDOWS), quantity_shape::<Packets>()]);
+    let shape = || Shape::Any(vec![Shape::words(&INITIAL_WINDOWS), quantity_shape::<Packets>()]);
     form.says("or `\"rfc4960\"`, `\"rfc2960\"`, `\"2 packets\"` (of one `mtu`)").set(
         "initial_window",
         by(shape, read, write),

@@ -214,7 +214,7 @@ fn initial_window() -> impl Kind<Value = InitialWindow> {
         InitialWindow::Segments(n) => Packets(*n).write().into(),
         named => Value::from(super::form::word(&INITIAL_WINDOWS, named)),
     };
-    let shape = Shape::Any(vec![Shape::words(&INITIAL_WINDOWS), quantity_shape::<Packets>()]);
+    let shape = || Shape::Any(vec![Shape::words(&INITIAL_WINDOWS), quantity_shape::<Packets>()]);
     by(shape, read, write)
 }
 
@@ -226,5 +226,5 @@ pub(super) fn threshold(packet: u64) -> impl Kind<Value = u64> {
             Amount::Packets(n) => u64::from(n) * packet,
         }))
     };
-    by(quantity_shape::<Amount>(), read, |octets: &u64| Bytes(*octets).write().into())
+    by(quantity_shape::<Amount>, read, |octets: &u64| Bytes(*octets).write().into())
 }

@@ -204,7 +204,7 @@ fn some_chunk() -> impl Kind<Value = u32> {
         let chunk = u32::try_from(chunk.0).ok().filter(|n| *n > 0);
         chunk.map(Some).ok_or_else(|| t.error(name, "from 1 B to 4 GiB"))
     };
-    by(quantity_shape::<Bytes>(), read, |chunk: &u32| Bytes((*chunk).into()).write().into())
+    by(quantity_shape::<Bytes>, read, |chunk: &u32| Bytes((*chunk).into()).write().into())
 }
 
 /// The field `arrivals`: flows per second.

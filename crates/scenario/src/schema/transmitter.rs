@@ -119,8 +119,7 @@ fn rate_or_nothing() -> impl Kind<Value = u64> {
     let write = |bps: &u64| -> Value {
         Rate::from_bps(*bps).map_or(NOTHING.to_owned(), |rate| rate.write()).into()
     };
-    let nothing = Shape::Words(vec![NOTHING.to_owned()]);
-    by(Shape::Any(vec![quantity_shape::<Rate>(), nothing]), read, write)
+    by(|| Shape::Any(vec![quantity_shape::<Rate>(), Shape::word(NOTHING)]), read, write)
 }
 
 fn trace_fields(form: &mut Form<'_>, trace: &mut TraceConfig) -> Result<(), InputError> {
@@ -134,7 +133,7 @@ fn trace_fields(form: &mut Form<'_>, trace: &mut TraceConfig) -> Result<(), Inpu
     form.says(
         "in place of `millis`, a Mahimahi file beside the scenario: a millisecond on each line",
     )
-    .elsewhere("file", Shape::Text);
+    .elsewhere("file", || Shape::Text);
     let Some(f) = form.reads() else { return Ok(()) };
     form.require(f.get("millis").is_some(), "millis", allowed)?;
     *trace = TraceConfig { millis: millis.into() };
@@ -155,7 +154,7 @@ fn milliseconds() -> impl Kind<Value = Vec<u32>> {
     let write = |millis: &Vec<u32>| -> Value {
         Value::Array(millis.iter().map(|ms| i64::from(*ms).into()).collect())
     };
-    by(Shape::Integer(0, u32::MAX.into()).list(), read, write)
+    by(|| Shape::Integer(0, u32::MAX.into()).list(), read, write)
 }
 
 /// The propagation delays, where they change.
@@ -186,7 +185,7 @@ pub(super) fn delays(
 /// What the steps may be read from before ([`crate::traces`]).
 fn file(form: &mut Form<'_>) {
     form.says("in place of `steps`, a table of dates beside the scenario")
-        .elsewhere("file", Shape::Text);
+        .elsewhere("file", || Shape::Text);
 }
 
 fn date(form: &mut Form<'_>, at: &mut Span) -> Result<(), InputError> {

@@ -47,7 +47,7 @@ pub(super) fn data(least: u32) -> impl Kind<Value = u32> {
         let allowed = || format!("from {least} B to {most} B, the data of a datagram");
         octets.map(Some).ok_or_else(|| t.error(name, allowed()))
     };
-    by(quantity_shape::<Bytes>(), read, |octets: &u32| Bytes((*octets).into()).write().into())
+    by(quantity_shape::<Bytes>, read, |octets: &u32| Bytes((*octets).into()).write().into())
 }
 
 /// A time of at least a microsecond.
@@ -59,5 +59,5 @@ pub(super) fn interval() -> impl Kind<Value = Span> {
             false => Err(t.error(name, "at least 1 us")),
         }
     };
-    by(quantity_shape::<Span>(), read, |span: &Span| span.write().into())
+    by(quantity_shape::<Span>, read, |span: &Span| span.write().into())
 }

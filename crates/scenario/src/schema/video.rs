@@ -85,7 +85,7 @@ fn ladder() -> impl Kind<Value = Vec<Rate>> {
     };
     let write =
         |rates: &Vec<Rate>| Value::Array(rates.iter().map(|rate| rate.write().into()).collect());
-    by(quantity_shape::<Rate>().list(), read, write)
+    by(|| quantity_shape::<Rate>().list(), read, write)
 }
 
 /// A selection by the buffer or by the rate that says nothing more.

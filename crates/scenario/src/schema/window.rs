@@ -54,7 +54,7 @@ pub(super) fn kind<'a>(
     with_defaults: impl Fn(Algorithm) -> Algorithm + 'a,
 ) -> impl Kind<Value = Algorithm> + 'a {
     let read = move |f: &Fields<'_>, _: &'static str| read(f, default, &with_defaults);
-    by(shape(), read, write).shown(|window| Some(window.name().into()))
+    by(shape, read, write).shown(|window| Some(window.name().into()))
 }
 
 /// A name, a table with the options of that algorithm, or an algorithm of the user's own.

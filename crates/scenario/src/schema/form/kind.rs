@@ -264,39 +264,42 @@ impl Kind for Texts {
     }
 }
 
-/// A kind of its own, from its shape and how it is read and written.
-pub(crate) struct By<T, R, W> {
-    shape: Shape,
+/// A kind of its own, from its shape and how it is read and written. The shape is made when it is
+/// asked for: who reads or writes a scenario needs none.
+pub(crate) struct By<T, S, R, W> {
+    shape: S,
     read: R,
     write: W,
     shown: fn(&T) -> Option<Value>,
 }
 
 /// A kind of its own.
-pub(crate) fn by<T, R, W>(shape: Shape, read: R, write: W) -> By<T, R, W>
+pub(crate) fn by<T, S, R, W>(shape: S, read: R, write: W) -> By<T, S, R, W>
 where
+    S: Fn() -> Shape,
     R: Fn(&Fields<'_>, &'static str) -> Result<Option<T>, InputError>,
     W: Fn(&T) -> Value,
 {
     By { shape, read, write, shown: |_| None }
 }
 
-impl<T, R, W> By<T, R, W> {
+impl<T, S, R, W> By<T, S, R, W> {
     /// The same, whose default is told by the name that `shown` gives, not by all that it means.
-    pub(crate) fn shown(self, shown: fn(&T) -> Option<Value>) -> By<T, R, W> {
+    pub(crate) fn shown(self, shown: fn(&T) -> Option<Value>) -> By<T, S, R, W> {
         By { shown, ..self }
     }
 }
 
-impl<T, R, W> Kind for By<T, R, W>
+impl<T, S, R, W> Kind for By<T, S, R, W>
 where
+    S: Fn() -> Shape,
     R: Fn(&Fields<'_>, &'static str) -> Result<Option<T>, InputError>,
     W: Fn(&T) -> Value,
 {
     type Value = T;
 
     fn shape(&self) -> Shape {
-        self.shape.clone()
+        (self.shape)()
     }
 
     fn read(&self, f: &Fields<'_>, name: &'static str) -> Result<Option<T>, InputError> {
@@ -314,7 +317,7 @@ where
 
 /// A list of tables, each of which is read and written as a whole; none when absent.
 pub(crate) fn tables<T>(
-    each: Shape,
+    each: impl Fn() -> Shape,
     read: impl Fn(&Fields<'_>) -> Result<T, InputError>,
     write: impl Fn(&T) -> toml::Table,
 ) -> impl Kind<Value = Vec<T>> {
@@ -322,5 +325,5 @@ pub(crate) fn tables<T>(
         f.tables(name)?.iter().map(&read).collect::<Result<Vec<T>, _>>().map(Some)
     };
     let write = move |all: &Vec<T>| Value::Array(all.iter().map(|one| write(one).into()).collect());
-    by(each.list(), read, write)
+    by(move || each().list(), read, write)
 }
