@@ -7,7 +7,7 @@
 
 use anabranch_congestion::{
     Acked, Algorithm, Cause, Congestion, CongestionEvent, Controller, Feedback, MakeWindow,
-    PathView, Shared, Sibling,
+    PathView, RateSample, Shared, Sibling,
 };
 use anabranch_custom::{Custom, Place};
 use anabranch_units::{Rate, Span, Time};
@@ -53,6 +53,39 @@ impl Call {
             _ => None,
         }
     }
+}
+
+/// The signals of a life, in order.
+pub fn causes(life: &[Call]) -> Vec<Cause> {
+    life.iter().filter_map(Call::cause).collect()
+}
+
+/// What was sent, in order: dates and octets.
+pub fn sent(life: &[Call]) -> Vec<(Time, u64)> {
+    let of = |call: &Call| match call {
+        Call::Sent(now, octets, _) => Some((*now, *octets)),
+        _ => None,
+    };
+    life.iter().filter_map(of).collect()
+}
+
+/// The delivery rates that feedback brought, in order.
+pub fn rates(life: &[Call]) -> Vec<RateSample> {
+    let of = |call: &Call| match call {
+        Call::Feedback(feedback, _) => feedback.rate,
+        _ => None,
+    };
+    life.iter().filter_map(of).collect()
+}
+
+/// Sums of the octets acknowledged, delivered, lost and marked of all feedback.
+pub fn sums(life: &[Call]) -> (u64, u64, u64, u64) {
+    life.iter().fold((0, 0, 0, 0), |sum, call| match call {
+        Call::Feedback(f, _) => {
+            (sum.0 + f.acked, sum.1 + f.delivered, sum.2 + f.lost, sum.3 + f.marked)
+        }
+        _ => sum,
+    })
 }
 
 type Calls = Arc<Mutex<Vec<Call>>>;

@@ -1,7 +1,7 @@
 //! Every hook of a window algorithm fires when and only when the comments of `Controller` say, on the
 //! subflows of Multipath TCP: a recorder goes through the seam for algorithms of the user's own.
 
-use anabranch_check::contract::{Call, Recorder, broken};
+use anabranch_check::contract::{Call, Recorder, broken, causes};
 use anabranch_congestion::{Algorithm, Cause};
 use anabranch_endpoint::{ByteStream, Observe, Seed};
 use anabranch_mptcp::{Config, Connection, PathManager};
@@ -65,7 +65,7 @@ fn subflows_hear_of_themselves_and_of_their_siblings() {
         assert!(told, "of its siblings");
         assert!(!life.iter().any(|call| matches!(call, Call::Penalty(_) | Call::Undo)));
     }
-    let causes: Vec<Cause> = lives.iter().flatten().filter_map(Call::cause).collect();
+    let causes: Vec<Cause> = lives.iter().flat_map(|life| causes(life)).collect();
     assert_eq!(causes, [Cause::Loss], "one loss, on one subflow");
 }
 

@@ -1,7 +1,7 @@
 //! Every hook of a window algorithm fires when and only when the comments of `Controller` say, over SCTP:
 //! a recorder goes through the seam for algorithms of the user's own.
 
-use anabranch_check::contract::{Call, Recorder, broken};
+use anabranch_check::contract::{Call, Recorder, broken, causes, rates, sent, sums};
 use anabranch_congestion::{Algorithm, Cause};
 use anabranch_endpoint::{ByteStream, Observe, Seed};
 use anabranch_sctp::{Association, Concurrent, Config, InitialWindow, UndoOptions, Window};
@@ -88,28 +88,6 @@ fn deliver(_: Side, _: &Packet) -> Fate {
     Fate::Deliver
 }
 
-fn causes(life: &[Call]) -> Vec<Cause> {
-    life.iter().filter_map(Call::cause).collect()
-}
-
-/// Sums of acked, delivered, lost and marked octets of all feedback.
-fn sums(life: &[Call]) -> (u64, u64, u64, u64) {
-    life.iter().fold((0, 0, 0, 0), |sum, call| match call {
-        Call::Feedback(f, _) => {
-            (sum.0 + f.acked, sum.1 + f.delivered, sum.2 + f.lost, sum.3 + f.marked)
-        }
-        _ => sum,
-    })
-}
-
-fn sent(life: &[Call]) -> Vec<(Time, u64)> {
-    let of = |call: &Call| match call {
-        Call::Sent(now, bytes, _) => Some((*now, *bytes)),
-        _ => None,
-    };
-    life.iter().filter_map(of).collect()
-}
-
 #[test]
 fn a_transfer_without_loss_is_told_from_end_to_end() {
     let recorder = Recorder::default();
@@ -121,13 +99,7 @@ fn a_transfer_without_loss_is_told_from_end_to_end() {
     assert_eq!(causes(&life), []);
     let others = |call: &Call| matches!(call, Call::Undo | Call::Idle(_) | Call::Siblings(_));
     assert!(!life.iter().any(others));
-    let rates: Vec<_> = life
-        .iter()
-        .filter_map(|call| match call {
-            Call::Feedback(f, _) => f.rate,
-            _ => None,
-        })
-        .collect();
+    let rates = rates(&life);
     assert_eq!(rates.last().expect("there are some").total_delivered, 200 * CHUNK);
     assert!(rates.iter().all(|rate| rate.interval >= LATENCY * 2));
 }

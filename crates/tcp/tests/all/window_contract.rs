@@ -1,7 +1,7 @@
 //! Every hook of a window algorithm fires when and only when the comments of `Controller` say, over TCP:
 //! a recorder goes through the seam for algorithms of the user's own.
 
-use anabranch_check::contract::{Call, Recorder, broken};
+use anabranch_check::contract::{Call, Recorder, broken, causes, rates, sent, sums};
 use anabranch_congestion::{Algorithm, Cause};
 use anabranch_endpoint::{ByteStream, Observe, Seed};
 use anabranch_tcp::recovery::Recovery;
@@ -70,20 +70,6 @@ fn nth(list: &[u32], fate: Fate) -> impl FnMut(Side, &Packet) -> Fate + use<> {
     }
 }
 
-fn causes(life: &[Call]) -> Vec<Cause> {
-    life.iter().filter_map(Call::cause).collect()
-}
-
-/// Sums of acked, delivered, lost and marked octets of all feedback.
-fn sums(life: &[Call]) -> (u64, u64, u64, u64) {
-    life.iter().fold((0, 0, 0, 0), |sum, call| match call {
-        Call::Feedback(f, _) => {
-            (sum.0 + f.acked, sum.1 + f.delivered, sum.2 + f.lost, sum.3 + f.marked)
-        }
-        _ => sum,
-    })
-}
-
 fn assert_kept(life: &[Call]) {
     assert_eq!(broken(life, true, false), Vec::<String>::new());
 }
@@ -94,27 +80,15 @@ fn a_transfer_without_loss_is_told_from_end_to_end() {
     let (life, pair) =
         play(&config(&recorder, "reno"), &recorder, &[(500, 200)], nth(&[], Fate::Drop));
     assert_kept(&life);
-    let sent: Vec<u64> = life
-        .iter()
-        .filter_map(|call| match call {
-            Call::Sent(_, bytes, _) => Some(*bytes),
-            _ => None,
-        })
-        .collect();
+    let sent = sent(&life);
     assert_eq!(sent.len() as u64, pair.client.observe().packets_sent, "each data segment");
-    assert_eq!(sent.iter().sum::<u64>(), 200 * MSS);
+    assert_eq!(sent.iter().map(|segment| segment.1).sum::<u64>(), 200 * MSS);
     assert_eq!(sums(&life), (200 * MSS, 200 * MSS, 0, 0));
     assert_eq!(causes(&life), []);
     let others = |call: &Call| matches!(call, Call::Undo | Call::Idle(_) | Call::Siblings(_));
     assert!(!life.iter().any(others));
     // Rates are measured over a round trip each, and end with all that was delivered.
-    let rates: Vec<_> = life
-        .iter()
-        .filter_map(|call| match call {
-            Call::Feedback(f, _) => f.rate,
-            _ => None,
-        })
-        .collect();
+    let rates = rates(&life);
     assert_eq!(rates.last().expect("there are some").total_delivered, 200 * MSS);
     assert!(rates.iter().all(|rate| rate.interval >= LATENCY * 2));
 }
@@ -229,13 +203,7 @@ fn data_leaves_at_the_rate_that_is_asked_for() {
     let recorder = Recorder::default();
     let (life, _) = play(&config(&recorder, "bbr"), &recorder, &[(500, 400)], nth(&[], Fate::Drop));
     assert_kept(&life);
-    let dates: Vec<Time> = life
-        .iter()
-        .filter_map(|call| match call {
-            Call::Sent(now, ..) => Some(*now),
-            _ => None,
-        })
-        .collect();
+    let dates: Vec<Time> = sent(&life).iter().map(|segment| segment.0).collect();
     let together = dates.chunk_by(|a, b| a == b).map(<[Time]>::len).max();
     assert_eq!(together, Some(2), "the burst of the pacer");
 }
