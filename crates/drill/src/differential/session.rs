@@ -201,6 +201,7 @@ impl Session {
             let text = event.act.text(fd, event.at, &self.opening);
             _ = writeln!(script, "{} {text}", seconds(event.at));
         }
+        // Nothing is asked here: the script's last line is a date, up to which both stacks run.
         _ = writeln!(script, "{} %{{ assert True }}%", seconds(end));
         script
     }
