@@ -58,7 +58,7 @@ inline_always void decide(struct law *l, u64 rtt)
 		l->now.ALPHA = weighted(l, l->now.RATE);
 		alpha = l->now.ALPHA * rtt;
 	}
-	l->term = l->now.ALPHA;
+	l->term = max64(l->now.ALPHA, LEAST_ALPHA);
 	if (diff < alpha)
 		l->now.w += ONE;
 	else if (diff > alpha)
