@@ -506,6 +506,12 @@ def test_a_file_that_has_no_controls_of_its_own_opens(tmp_path: Path) -> None:
         opened_file(tmp_path / "none.toml")
 
 
+def test_a_flow_of_datagrams_has_no_controls_of_a_stream() -> None:
+    source = opened_file(ROOT / "examples" / "voip.toml")
+    ids = [control.id for control in turn(source, {}).controls]
+    assert [one for one in ids if ".call." in one] == ["flows.call.count", "flows.call.start"]
+
+
 # Series and journeys.
 
 

@@ -89,6 +89,9 @@ def controls(document: Table) -> Iterator[Control]:
     flows = [each for each in document.get("flows", ()) if isinstance(each, dict)]
     for index, table in enumerate(flows[:MOST]):
         place = Place(table, index, index >= SHOWN)
+        if place.protocol == "udp":  # its traffic goes over no other transport, and has no windows
+            yield from _amount(place)
+            continue
         yield _protocol(place)
         yield from _amount(place)
         if place.protocol == "sctp":
@@ -308,8 +311,8 @@ OWN = {"tcp": {"profile", "limited_transmit"}, "mptcp": set[str](), "sctp": {"pr
 
 def _others(place: Place) -> Iterator[Control]:
     """Every other switch and choice of the flow's tables."""
-    tables = {"tcp": ("tcp",), "mptcp": ("tcp", "mptcp"), "sctp": ("sctp",)}
-    for table in tables.get(place.protocol, ()):  # datagrams have no choices
+    tables = {"tcp": ("tcp",), "mptcp": ("tcp", "mptcp"), "sctp": ("sctp",)}[place.protocol]
+    for table in tables:
         for name, allowed in fields.plain(table):
             if name not in OWN[table]:
                 label = name.replace("_", " ").capitalize()
