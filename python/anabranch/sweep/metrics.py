@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from anabranch import rows, si, stats
+from anabranch import recorded, rows, si, stats
 from anabranch.errors import InputError
 
 SUBJECTS = ("flow", "name")
@@ -20,19 +20,14 @@ SUBJECTS = ("flow", "name")
 SHARE = "share"
 REDUCTIONS = ("mean", "sum", "min", "max", SHARE)
 
+MEASURED = ("flows", "links", "paths", "messages", "datagrams", "pings", "calls", "videos", "loads")
+"""The tables of a run that a metric can be a column of."""
+
 TABLES: dict[str, type[rows.Row]] = {
-    "flows": rows.Flow,
-    "links": rows.Link,
-    "paths": rows.Path,
-    "messages": rows.Message,
-    "datagrams": rows.Datagrams,
-    "pings": rows.Ping,
-    "calls": rows.Call,
-    "videos": rows.Video,
-    "loads": rows.Load,
+    **{name: recorded.TABLES[name] for name in MEASURED},
     "runs": rows.Run,
 }
-"""The tables that a metric can be a column of, and the class of their rows."""
+"""The same and that of the runs, with the class of their rows."""
 
 KEPT = ("events", "packet_hops", "dropped_checksum", "end_s", "cpu_s", "trace_hash")
 """What the table `runs` of a sweep keeps of a run's facts."""
