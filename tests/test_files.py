@@ -68,6 +68,14 @@ def test_what_is_not_text(tmp_path: Path) -> None:
         read_text(tmp_path / "binary")
 
 
+def test_a_file_without_end_is_not_read_to_it() -> None:
+    said = (
+        "^/dev/zero: is larger than 64 MiB; allowed: a readable UTF-8 text file of at most 64 MiB$"
+    )
+    with pytest.raises(InputError, match=said):
+        read_text(Path("/dev/zero"))
+
+
 def test_figures_are_the_same_octets_each_time(tmp_path: Path) -> None:
     csv = tmp_path / "f.csv"
     tables.write_csv(

@@ -23,18 +23,18 @@ def read_text(path: Path) -> str:
     allowed = "a readable UTF-8 text file"
     try:
         with path.open("rb") as handle:
-            octets = handle.read(LARGEST_TEXT + 1)
-        if len(octets) > LARGEST_TEXT:
-            # What has no end, as /dev/zero, is not read to it.
-            allowed += f" of at most {LARGEST_TEXT >> 20} MiB"
-            raise InputError.about(str(path), "file", "larger", allowed)
+            octets = handle.read(LARGEST_TEXT + 1)  # what has no end, as /dev/zero, is not read on
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InputError(f"{path}: cannot be read: {reason}; allowed: {allowed}") from None
+    if len(octets) > LARGEST_TEXT:
+        most = f"{LARGEST_TEXT >> 20} MiB"
+        raise InputError(f"{path}: is larger than {most}; allowed: {allowed} of at most {most}")
+    try:
         return octets.decode("utf-8")
     except UnicodeDecodeError as error:
         value = f"octet {error.object[error.start]:#04x} at offset {error.start}"
         raise InputError.about(str(path), "encoding", value, allowed) from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise InputError(f"{path}: cannot be read: {reason}; allowed: {allowed}") from None
 
 
 def output_directory(path: Path) -> Path:
