@@ -101,12 +101,14 @@ def verdict(mean: float, low: float, high: float, bound: float) -> str:
 
 
 def shares(rows: Sequence[Cell]) -> str:
-    """The connection's part of the goodput of both flows."""
+    """The connection's part of the goodput of both flows, by the queue of the bottleneck."""
     text = "\n### Shares of a bottleneck\n\nOf 20 Mbit/s beside one TCP (`reno`), 20 s.\n\n"
-    text += "| window | share: simulated, kernel, difference | |\n|---|---|---|\n"
-    wanted = [row for row in rows if row["measure"] == "goodput Mbit/s"]
-    for window, of in groupby(wanted, key=lambda row: row["window"]):
-        by_flow = {row["flow"]: row for row in of}
+    text += "| queue | window | share: simulated, kernel, difference | |\n|---|---|---|---|\n"
+    by_case: dict[tuple[str, str], dict[str, Cell]] = {}
+    for row in rows:
+        if row["measure"] == "goodput Mbit/s":
+            by_case.setdefault((row["queue"], row["window"]), {})[row["flow"]] = row
+    for (queue, window), by_flow in by_case.items():
         found = []
         for world in ("simulated", "live"):
             ours, theirs = (float(by_flow[flow][world]) for flow in ("multipath", "tcp"))
@@ -114,7 +116,7 @@ def shares(rows: Sequence[Cell]) -> str:
         apart = found[1] - found[0]
         met = "met" if abs(apart) <= SHARE * found[0] else "**not met**"
         numbers = f"{found[0]:.3f}, {found[1]:.3f}, {100 * apart / found[0]:+.1f} %"
-        text += f"| `{window}` | {numbers} | {met} |\n"
+        text += f"| {queue} | `{window}` | {numbers} | {met} |\n"
     return text
 
 
