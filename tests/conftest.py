@@ -54,6 +54,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if "live" in needs.asked_for(item):
             item.add_marker(pytest.mark.flaky(reruns=2, reruns_delay=2))
+        item.add_marker(pytest.mark.xdist_group(_group(item)))
     names = set(config.getoption("--needing").split(",")) - {""}
     if unknown := names - needs.NEEDS.keys():
         raise pytest.UsageError(f"--needing {min(unknown)}: known are {', '.join(needs.NEEDS)}")
@@ -61,6 +62,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         kept = [item for item in items if names & set(needs.asked_for(item))]
         config.hook.pytest_deselected(items=[item for item in items if item not in kept])
         items[:] = kept
+
+
+def _group(item: pytest.Item) -> str:
+    """Tests of a group run one after the other, where tests run on several processors: those that
+    share the kernel's time and names, those that look at the same runs of studies, and each file."""
+    if {"kernel", "live"} & set(needs.asked_for(item)):
+        return "live"
+    return "studies" if "quick" in getattr(item, "fixturenames", ()) else item.path.name
 
 
 def pytest_configure(config: pytest.Config) -> None:
