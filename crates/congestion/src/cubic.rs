@@ -150,17 +150,18 @@ crate::options::ack_driven!(CubicOptions, |o, form| {
     .boolean("count_limited_time", &mut o.count_limited_time)?;
 });
 
-/// A CUBIC window.
+/// The controller of CUBIC: [`CubicLaw`] driven by ACKs.
 pub type Cubic = AckClocked<CubicLaw>;
 
-/// The law of CUBIC.
+/// CUBIC's growth and reduction, with what of Linux's form was chosen.
 #[derive(Clone, Debug)]
 pub struct CubicLaw {
     /// What a reduction changes and an undo restores.
     now: Curve,
     /// `now` before the last reduction (§4.9, the `undo_` variables).
     undo: Curve,
-    /// When the window was last told of an ACK or of data sent after idleness.
+    /// Time of the last ACK, or of data sent after idleness; idle time since is left out of the
+    /// epoch.
     last_event: Time,
     fast_convergence: bool,
     reno: Option<(RenoIncrease, RenoStep)>,

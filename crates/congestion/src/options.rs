@@ -28,7 +28,7 @@ pub trait Options: Clone + PartialEq + Debug + Default {
 /// Where options come from or go to: each method may change `value`, and refuses what is not
 /// allowed.
 pub trait OptionForm {
-    /// Says which option has a wrong value, and what is allowed.
+    /// The error of a refused value; it names the option and says what is allowed.
     type Error;
 
     /// What the next option means, for forms that tell it: a sentence in Markdown.

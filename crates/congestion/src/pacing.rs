@@ -13,7 +13,7 @@ use anabranch_units::{Rate, Span};
 pub struct Pacing {
     /// While the window is below half the threshold.
     pub slow_start: u16,
-    /// Otherwise.
+    /// From half the threshold on.
     pub avoidance: u16,
 }
 

@@ -80,10 +80,10 @@ impl Options for PragueOptions {
     }
 }
 
-/// A window of Prague.
+/// The controller of Prague: [`PragueLaw`] driven by ACKs.
 pub type Prague = AckClocked<PragueLaw>;
 
-/// The law of Prague.
+/// Prague's growth and reduction, with the moving average of marks.
 #[derive(Clone, Copy, Debug)]
 pub struct PragueLaw {
     g: f64,

@@ -64,10 +64,10 @@ crate::options::ack_driven!(VegasOptions, |o, form| {
     form.require(o.beta >= o.alpha, "beta", "at least `alpha`")?;
 });
 
-/// A Vegas window.
+/// The controller of Vegas: [`VegasLaw`] driven by ACKs.
 pub type Vegas = AckClocked<VegasLaw>;
 
-/// The law of Vegas.
+/// Vegas' growth and reduction, with the delays of the connection and of the round.
 #[derive(Clone, Copy, Debug)]
 pub struct VegasLaw {
     alpha: f64,
