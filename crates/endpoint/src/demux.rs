@@ -51,7 +51,7 @@ const LEAST_SWEPT: usize = 64;
 /// endpoint up by its number.
 #[derive(Debug, Default)]
 pub struct Demux {
-    /// By the keys of what they send.
+    /// Endpoints by the addresses and ports of the packets that they send.
     flows: BTreeMap<FlowKey, u32>,
     tokens: BTreeMap<u32, u32>,
     endpoints: Vec<u32>,
@@ -63,7 +63,7 @@ pub struct Demux {
 pub enum Taken {
     /// Both addresses and ports.
     Flow,
-    /// The token.
+    /// Another endpoint has this Multipath TCP token.
     Token,
 }
 
@@ -77,7 +77,7 @@ impl fmt::Display for Taken {
 }
 
 impl Demux {
-    /// Nobody has the token.
+    /// Whether no endpoint in the table has this Multipath TCP token.
     pub fn is_free(&self, token: u32) -> bool {
         !self.tokens.contains_key(&token)
     }

@@ -37,7 +37,7 @@ pub trait Observe {
 /// unless named otherwise; counts are totals since the start.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Observation {
-    /// Congestion window.
+    /// Congestion window; that of the primary path of an SCTP association.
     pub cwnd: u64,
     /// Slow-start threshold; `u64::MAX` when infinite.
     pub ssthresh: u64,

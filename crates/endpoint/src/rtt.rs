@@ -44,7 +44,7 @@ pub struct RttEstimator {
     bounds: RtoBounds,
     /// SRTT; meaningful once `sampled`.
     srtt: Span,
-    /// RTTVAR.
+    /// RTTVAR; meaningful once `sampled`.
     rttvar: Span,
     latest: Span,
     min_rtt: Span,
@@ -109,8 +109,8 @@ impl RttEstimator {
         }
     }
 
-    /// As [`RttEstimator::on_sample`], with an acknowledgment up to the offset `acked`
-    /// while `sent` was the highest sent, which tells round trips apart.
+    /// Takes a sample as [`RttEstimator::on_sample`] does, from an acknowledgment up to the offset
+    /// `acked` while `sent` was the highest sent; the two offsets tell round trips apart.
     pub fn on_sample_of(&mut self, rtt: Span, acked: u64, sent: u64) {
         self.follow(rtt, Some((acked, sent)));
     }
@@ -169,7 +169,7 @@ impl RttEstimator {
     pub fn rttvar(&self) -> Option<Span> {
         self.sampled.then_some(self.rttvar)
     }
-    /// The last sample.
+    /// Returns the last round-trip sample; `None` before the first.
     pub fn latest(&self) -> Option<Span> {
         self.sampled.then_some(self.latest)
     }
@@ -177,7 +177,7 @@ impl RttEstimator {
     pub fn min_rtt(&self) -> Option<Span> {
         self.sampled.then_some(self.min_rtt)
     }
-    /// Doublings in force.
+    /// Returns how often the timeout has been doubled since the last valid sample (RFC 6298 §5.5).
     pub fn backoff(&self) -> u32 {
         self.backoff as u32
     }
