@@ -32,13 +32,13 @@ const TICK: Span = Span::from_millis(1);
 pub(crate) struct AckTiming {
     /// Segments that are acknowledged at once when the peer starts.
     most_quick: u32,
-    /// Of those, how many are left.
+    /// How many more segments are acknowledged at once; at most `most_quick`.
     quick: u32,
     /// The application answers soon.
     interactive: bool,
     /// How long an acknowledgment waits; zero before the first data.
     delay: Span,
-    /// When data came last.
+    /// Time at which the peer's last data came; at first the end of the handshake.
     received_at: Time,
     /// What the peer sends in full segments, octets.
     segment: u64,
@@ -68,7 +68,7 @@ impl AckTiming {
         self.segment
     }
 
-    /// The handshake is over.
+    /// The handshake has ended at this time.
     pub fn on_established(&mut self, now: Time) {
         self.received_at = now;
     }
@@ -176,7 +176,7 @@ impl AckTiming {
         (self.owed, self.short) = (false, 0);
     }
 
-    /// Data left.
+    /// Data of this side has left, which may answer what the peer sent.
     pub fn on_data_sent(&mut self, now: Time) {
         self.interactive |= now.saturating_since(self.received_at) < self.delay;
     }

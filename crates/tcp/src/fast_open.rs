@@ -114,12 +114,12 @@ impl Keys {
 /// In which form a server is asked for a cookie.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub enum RequestForm {
-    /// As settings say: it was not asked yet, or answered.
+    /// The form of the settings: the server was not asked yet, or answered.
     #[default]
     AsSet,
     /// The experimental one, kind 254: the other was not answered.
     Experimental,
-    /// As settings say, for good: neither was.
+    /// The form of the settings, for good: the server answered neither form.
     Neither,
 }
 

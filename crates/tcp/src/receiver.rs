@@ -49,7 +49,7 @@ pub(crate) struct Receiver {
     acknowledged: u64,
     /// Data segments since the last ACK left.
     unacknowledged: u32,
-    /// An ACK must leave now.
+    /// An ACK must leave at the next poll; no delay applies.
     pub ack_now: bool,
     /// Runs while an ACK waits for more data, or for data of this side to carry it.
     pub delayed_ack: Timer,
@@ -59,7 +59,7 @@ pub(crate) struct Receiver {
     sack_without_fin: bool,
     /// The window opens by as much as is free.
     advertises_all: bool,
-    /// Which ACKs wait, where that adapts.
+    /// The decision which ACKs wait, where that adapts to the peer (as in Linux).
     pub timing: Option<Box<AckTiming>>,
     /// How far the advertised window has grown, where it does.
     growth: Option<Box<WindowGrowth>>,

@@ -70,11 +70,11 @@ impl Scoreboard {
         }
     }
 
-    /// SACKed octets.
+    /// Returns the ranges above the cumulative ACK that the peer has SACKed.
     pub fn sacked(&self) -> &RangeSet {
         &self.sacked
     }
-    /// How many octets were sent again and are not yet covered.
+    /// Returns how many octets were sent again and are not yet covered.
     pub fn retransmitted(&self) -> u64 {
         self.retransmitted.as_ref().map_or(0, |again| again.total())
     }

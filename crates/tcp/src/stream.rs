@@ -15,11 +15,11 @@ impl Octets {
     pub fn starting_at(start: u64) -> Octets {
         Octets { start, data: VecDeque::new() }
     }
-    /// Octets kept.
+    /// Returns how many octets are kept.
     pub fn len(&self) -> u64 {
         self.data.len() as u64
     }
-    /// Nothing is kept.
+    /// Whether no octets are kept.
     pub fn is_empty(&self) -> bool {
         self.data.is_empty()
     }

@@ -43,7 +43,7 @@ impl WindowGrowth {
         self.most = self.most.max(least);
     }
 
-    /// The buffer has grown.
+    /// The receive buffer has grown to `most` octets.
     pub fn widen(&mut self, most: u64) {
         self.most = most;
     }
@@ -53,8 +53,8 @@ impl WindowGrowth {
         if self.shared { u64::MAX } else { self.limit }
     }
 
-    /// Of windows from `initial` to `most` that somebody else advertises it tells
-    /// when they would grow.
+    /// Watches windows from `initial` to `most` that somebody else advertises, and tells when they
+    /// would grow.
     pub fn share(&mut self, initial: u64, most: u64) {
         (self.limit, self.most, self.shared) = (initial, most, true);
     }

@@ -18,7 +18,7 @@ const RETRY: Span = Span::from_millis(500);
 /// What is known of the interface.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Device {
-    /// It takes no packet.
+    /// The interface takes no packet, as its host said last.
     pub full: bool,
     /// The first try since data waits.
     since: Option<Time>,

@@ -15,9 +15,9 @@ enum Limit {
     Nothing,
     /// The network, or the user.
     Busy,
-    /// The peer's window.
+    /// The peer's window keeps data back.
     Window,
-    /// The send buffer.
+    /// The user has found no room to write, and all that was written has left.
     Buffer,
 }
 
@@ -26,9 +26,9 @@ enum Limit {
 pub struct LimitTimes {
     /// Something waited to be sent or acknowledged.
     pub busy: Span,
-    /// Of that, the peer's window kept data back.
+    /// Part of `busy` in which the peer's window kept data back.
     pub window: Span,
-    /// Of that, the user found no room to write, and all that was written had left.
+    /// Part of `busy` in which the user found no room to write, and all that was written had left.
     pub buffer: Span,
 }
 
@@ -38,7 +38,7 @@ pub(super) struct Limits {
     at: Limit,
     since: Time,
     times: LimitTimes,
-    /// A write found no room.
+    /// A write has found no room in the send buffer.
     starved: bool,
 }
 

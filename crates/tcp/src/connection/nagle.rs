@@ -32,7 +32,7 @@ pub(super) struct Hold {
     pub cork_expired: bool,
     /// The offset after the last segment that was not full.
     small_end: u64,
-    /// When data left last while nothing was outstanding.
+    /// Time at which data left last while nothing was outstanding.
     began: Option<Time>,
 }
 

@@ -29,7 +29,7 @@ const PERIOD: Span = Span::from_secs(64);
 pub struct Told {
     /// The MSS that the peer announced, or the next smaller one of a table.
     pub mss: u16,
-    /// The peer speaks SACK.
+    /// The peer's SYN permitted SACK.
     pub sack: bool,
 }
 
@@ -37,7 +37,7 @@ pub struct Told {
 #[derive(Clone, Copy, Debug)]
 pub struct Cookies {
     pub(super) key: [u64; 2],
-    /// The listener.
+    /// Address and port of the listener.
     pub(super) local: (Addr, u16),
 }
 

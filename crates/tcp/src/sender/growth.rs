@@ -93,7 +93,7 @@ impl Growth {
         }
     }
 
-    /// Data leaves.
+    /// Data leaves at this time.
     pub fn on_sent(&mut self, now: Time) {
         self.last_sent = Some(now);
     }

@@ -16,7 +16,7 @@ pub struct SackUse {
 enum Mode {
     /// SACK is not agreed on, or the scheme does not use it.
     Unused,
-    /// Blocks are read.
+    /// The sender reads SACK blocks.
     Used,
     /// Blocks are not read until what was outstanding at a timeout is acknowledged.
     Suspended,
@@ -33,7 +33,7 @@ impl SackUse {
         self.mode = if used { Mode::Used } else { Mode::Unused };
     }
 
-    /// Blocks are read.
+    /// Whether the sender reads SACK blocks now.
     #[inline]
     pub fn is_on(&self) -> bool {
         self.mode == Mode::Used

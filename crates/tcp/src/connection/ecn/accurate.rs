@@ -54,7 +54,7 @@ pub(in crate::connection) struct Accurate {
     responds: bool,
     /// The codepoint of the peer's SYN or SYN-ACK as it came.
     pub peer_syn: Ecn,
-    /// Our SYN asked for it.
+    /// Our SYN asked for AccECN.
     asked: bool,
     /// The client's ACK of a SYN-ACK is due: a pure ACK, whose field tells
     /// `peer_syn`.
