@@ -14,12 +14,12 @@ use anabranch_wire::{Payload, TcpFlags, TcpSegment};
 pub(super) enum FailExchange {
     /// None is expected or owed.
     None,
-    /// This side's, which names this data sequence number, is on every ACK until the peer is known
-    /// to have heard it.
+    /// This side has sent MP_FAIL, which names this data sequence number; it is on every ACK until
+    /// the peer is known to have heard it.
     Sent { dsn: u64 },
     /// The peer's was the first: each is answered by one.
     Answering {
-        /// An answer is due.
+        /// An MP_FAIL that answers the peer's is due.
         owed: bool,
     },
 }

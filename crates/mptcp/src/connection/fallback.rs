@@ -65,7 +65,7 @@ impl Fallback {
         Fallback { peer_key, base, exchange: FailExchange::None, infinite: None }
     }
 
-    /// It falls back with MP_FAIL.
+    /// Falls back as this does, with MP_FAIL in this state.
     pub fn with(self, exchange: FailExchange) -> Fallback {
         Fallback { exchange, ..self }
     }

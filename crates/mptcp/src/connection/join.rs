@@ -50,7 +50,8 @@ impl Connection {
             && self.subflows.len() < MOST_SLOTS
     }
 
-    /// Opens a subflow.
+    /// Opens a subflow between these addresses: a SYN with MP_JOIN leaves next. Does nothing if the
+    /// connection may not have another, or has one with these ends.
     pub(super) fn open(&mut self, now: Time, wanted: Wanted, Ends { own, peer }: Ends) {
         let Some(id) = self.subflows.free_id().filter(|_| self.may_join()) else { return };
         // A port of the passive side's own, that its SYNs do not cross those of the peer.

@@ -33,7 +33,7 @@ impl Connection {
         }
     }
 
-    /// Which subflows this side opens.
+    /// Returns the path manager that says which subflows this side opens.
     fn own_path_manager(&self) -> PathManager {
         match self.session.is_passive() {
             true => self.config.passive_path_manager,
