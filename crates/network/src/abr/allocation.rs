@@ -92,7 +92,7 @@ impl AllocationConfig {
     }
 }
 
-/// An algorithm at work.
+/// An algorithm with its state, as a port holds it.
 #[derive(Debug)]
 pub(super) enum Allocation {
     Erica(Erica),

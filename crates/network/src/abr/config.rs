@@ -40,7 +40,7 @@ impl LineConfig {
     }
 }
 
-/// TCR, in bits.
+/// TCR, the least rate that a source falls to: 10 cells a second, in bit/s.
 const LEAST_BPS: u64 = 4240;
 
 /// Parameters of the source of a virtual channel (TM 4.0 §5.10.2). Rates are those of cells with
@@ -101,7 +101,7 @@ impl VcConfig {
         Rate::from_bps(bps as u64).unwrap_or(self.peak)
     }
 
-    /// That of the peak: what a link with such a source is said to be.
+    /// Returns the net rate at the peak cell rate: what a link with such a source is said to have.
     pub fn net_peak(&self) -> Rate {
         self.net_rate(cells_per_second(self.peak))
     }

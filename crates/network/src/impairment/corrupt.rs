@@ -22,7 +22,7 @@ pub(super) const INFO: Info = Info {
     reference: "RFC 1071, RFC 9293 §3.1 (checksum); Stone and Partridge, SIGCOMM 2000",
 };
 
-/// Flips bits.
+/// Flips some bits of each packet that is hit.
 #[derive(Debug)]
 pub struct Corrupt {
     probability: f64,
@@ -40,7 +40,7 @@ pub(super) enum Damage {
     Header,
     /// Behind it: the host that the packet is for sees it.
     Body,
-    /// Nobody does.
+    /// Checksums do not catch it: nobody notices.
     Unseen,
 }
 

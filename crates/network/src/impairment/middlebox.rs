@@ -28,24 +28,24 @@ pub(super) const INFO: Info = Info {
     reference: "Honda et al., IMC 2011; RFC 8684 §3.7, §6; RFC 6528 §3",
 };
 
-/// Which segments lose their options.
+/// The segments that lose their options.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Segments {
-    /// All.
+    /// All segments lose them.
     #[default]
     All,
-    /// Those with SYN.
+    /// Segments with SYN lose them.
     Syn,
-    /// Those without.
+    /// Segments without SYN lose them.
     NotSyn,
 }
 
-/// What the box does.
+/// What the box changes; by default nothing.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct MiddleboxConfig {
     /// Options that it takes away.
     pub strip: Vec<OptionKind>,
-    /// From which segments.
+    /// The segments from which it takes them.
     pub segments: Segments,
     /// So many segments of each flow, the first ones, keep their options and
     /// their data.
@@ -84,7 +84,7 @@ struct Seen {
     start: Serial32,
 }
 
-/// The box at work.
+/// The box with what it knows of each flow.
 #[derive(Debug)]
 pub struct Middlebox {
     config: MiddleboxConfig,
@@ -92,7 +92,7 @@ pub struct Middlebox {
 }
 
 impl Middlebox {
-    /// As described.
+    /// Makes a box that has seen no flow yet.
     pub fn new(config: &MiddleboxConfig) -> Middlebox {
         Middlebox { config: config.clone(), flows: BTreeMap::new() }
     }
@@ -132,7 +132,7 @@ impl Middlebox {
         pool.replace(id, packet);
     }
 
-    /// How many segments of the flow have come, and where its data begins.
+    /// Counts a segment of the flow; returns how many have come, and where the flow's data begins.
     fn look(&mut self, key: FlowKey, segment: &TcpSegment) -> (u64, Serial32) {
         let config = &self.config;
         if config.change_every.is_none() && (config.after == 0 || config.strip.is_empty()) {

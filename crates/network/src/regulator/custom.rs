@@ -8,13 +8,13 @@ use std::fmt;
 /// What a law of the user's own sees of the forward link.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Forward {
-    /// When.
+    /// Time at which the law is asked.
     pub now: Time,
     /// Since when the ACK at the head is held.
     pub since: Time,
     /// Packets that wait in the queue.
     pub packets: u64,
-    /// Their octets.
+    /// Octets of these packets.
     pub octets: u64,
     /// Octets that came to the link so far.
     pub octets_received: u64,

@@ -79,7 +79,7 @@ fn shown(level: Level) -> String {
     }
 }
 
-/// The law at work.
+/// The law, with the levels that it compares the queue with.
 #[derive(Debug)]
 pub(super) struct ThresholdLinear {
     low: Mark,
@@ -95,7 +95,7 @@ impl ThresholdLinear {
         ThresholdLinear { low, high, max_delay: config.max_delay }
     }
 
-    /// When an ACK that is held since `since` may go.
+    /// Returns when an ACK that is held since `since` may go, as the queue is now.
     pub(super) fn due(&self, now: Time, since: Time, forward: &mut Link) -> Time {
         since.saturating_add(self.delay(self.low.measure(forward.waiting(now))))
     }

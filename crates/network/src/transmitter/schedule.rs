@@ -11,7 +11,7 @@ pub(super) const INFO: Info = Info {
     reference: "piecewise constant; packets keep what is sent across changes",
 };
 
-/// Rates from dates on.
+/// Rates that change at given dates.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct RateSchedule {
     /// From when (since the start, or since the start of the period) how many
@@ -21,7 +21,7 @@ pub struct RateSchedule {
     pub period: Option<Span>,
 }
 
-/// Delays from dates on.
+/// Propagation delays that change at given dates.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct DelaySchedule {
     /// From when which propagation delay, for packets that leave the
@@ -35,7 +35,8 @@ pub struct DelaySchedule {
 }
 
 impl RateSchedule {
-    /// Checks the fields.
+    /// Returns an error if the dates do not ascend from zero and end before the period, or all
+    /// rates are 0.
     pub fn validate(&self) -> Result<(), ConfigError> {
         check("schedule", &self.steps, self.period)?;
         if self.steps.iter().all(|(_, bps)| *bps == 0) {
@@ -46,7 +47,7 @@ impl RateSchedule {
 }
 
 impl DelaySchedule {
-    /// Checks the fields.
+    /// Returns an error if the dates do not ascend from zero and end before the period.
     pub fn validate(&self) -> Result<(), ConfigError> {
         check("delays", &self.steps, self.period)
     }

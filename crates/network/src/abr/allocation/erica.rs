@@ -26,7 +26,7 @@ pub(super) const INFO: Info = Info {
 /// δ: overload within this of 1 counts as none.
 const DELTA: f64 = 0.1;
 
-/// Description of ERICA.
+/// Parameters of ERICA at a port.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct EricaConfig {
     /// Target utilisation, above 0 and up to 1.
@@ -43,14 +43,14 @@ impl Default for EricaConfig {
 
 #[derive(Debug)]
 pub(in crate::abr) struct Erica {
-    /// Cells a second.
+    /// Cells a second that the port gives away: the line's rate times the target utilisation.
     target: f64,
     interval: Span,
-    /// When the interval began.
+    /// Start of the averaging interval.
     begun: Time,
     cells: u64,
     ways: Vec<Way>,
-    /// Of those, how many were seen in this interval.
+    /// How many of `ways` were seen in this interval.
     active: u32,
     overload: f64,
     fair_share: f64,
