@@ -15,7 +15,7 @@ struct Member {
     source: u32,
     /// Number of its endpoint.
     endpoint: u32,
-    /// Its response is whole; it waits for the others.
+    /// Its response is whole, and it waits for the others.
     waits: bool,
     /// It will make no more requests.
     left: bool,

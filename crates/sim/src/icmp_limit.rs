@@ -15,19 +15,19 @@ pub struct IcmpBucket {
     pub burst: u32,
 }
 
-/// How many ICMP errors a node sends. An error takes a token of each bucket.
+/// Limits of the ICMP errors that a node sends. An error takes a token of each bucket.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct IcmpLimits {
-    /// Of the node; `None`: no limit.
+    /// The bucket of the node; `None`: no limit.
     pub node: Option<IcmpBucket>,
-    /// Of the node towards one destination; `None`: no limit.
+    /// The bucket of the node towards one destination; `None`: no limit.
     pub destination: Option<IcmpBucket>,
     /// They hold for *packet too big*, too.
     pub too_big: bool,
 }
 
 impl IcmpLimits {
-    /// No limits.
+    /// Nodes send as many errors as they have reason to.
     pub const NONE: IcmpLimits = IcmpLimits { node: None, destination: None, too_big: true };
 
     /// Those of Linux: `icmp_msgs_per_sec` 1000 with `icmp_msgs_burst` 50, and

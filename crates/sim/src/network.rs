@@ -27,7 +27,7 @@ pub(crate) struct Network {
     pub events: Tournament,
     pub pool: PacketPool,
     pub routes: Routes,
-    /// Of each node, then `false` for each station of a regulator.
+    /// Whether each node forwards; then `false` for each station of a regulator.
     pub is_router: Vec<bool>,
     pub regulators: Regulators,
     pub channels: Channels,
@@ -181,7 +181,7 @@ impl Network {
         }
     }
 
-    /// When the first host has something to do by itself.
+    /// Returns when the first host has something to do by itself.
     #[inline]
     pub(crate) fn hosts_due(&self) -> Time {
         self.hosts.as_ref().map_or(Time::NEVER, |hosts| hosts.due())

@@ -15,7 +15,7 @@ pub(crate) struct Ports {
     rows: Vec<Row>,
     /// An endpoint, or from [`SHARED`] on the place of a table in `shared`.
     table: Vec<u32>,
-    /// Of the hosts with shared ports.
+    /// Tables of the hosts with shared ports.
     shared: Vec<Demux>,
 }
 
@@ -96,7 +96,7 @@ impl Ports {
         (endpoint < SHARED).then_some(endpoint)
     }
 
-    /// The port is shared.
+    /// Whether the port is shared by several endpoints.
     #[cold]
     pub(crate) fn is_shared(&self, node: NodeId, port: u16) -> bool {
         self.share_of(node, port).is_some()

@@ -17,15 +17,15 @@ use std::collections::BTreeMap;
 
 /// Description of a port that listens to strangers.
 pub struct ListenSpec<E> {
-    /// Its name.
+    /// Name of the port in results.
     pub name: String,
     /// The host, itself not an interface.
     pub host: NodeId,
-    /// The port.
+    /// Port number that it listens at.
     pub port: u16,
     /// IP protocol number of its transport.
     pub protocol: u8,
-    /// What listens.
+    /// The listener, which makes the connections.
     pub listener: Box<dyn Listen<E> + Send>,
     /// What runs on connections of strangers.
     pub app: App,
@@ -79,7 +79,7 @@ pub(crate) struct Reception<E> {
     demux: Demux,
     timers: EventQueue,
     held: u64,
-    /// Strangers that linger.
+    /// Number of strangers whose connections linger.
     lingering: usize,
     result: ReceptionResult,
 }
@@ -124,7 +124,7 @@ impl<E: FlowEndpoint> Reception<E> {
         other.listens_at(self.host, self.port, self.protocol)
     }
 
-    /// It listens there.
+    /// Whether it listens at this port of this host.
     pub(crate) fn listens_at(&self, host: NodeId, port: u16, protocol: u8) -> bool {
         (self.host, self.port, self.protocol) == (host, port, protocol)
     }
@@ -224,7 +224,7 @@ impl<E: FlowEndpoint> Reception<E> {
         gives_way
     }
 
-    /// Forgets a stranger.
+    /// Forgets a stranger, and frees its slot.
     pub(crate) fn remove(&mut self, slot: u32) {
         let Some(found) = &mut self.slots[slot as usize] else { return };
         self.lingering -= found.lingers as usize;
@@ -249,7 +249,7 @@ impl<E: FlowEndpoint> Reception<E> {
         self.timers.peek().filter(|(at, _)| *at <= now).map(|(_, slot)| slot)
     }
 
-    /// When the first of its parts is to be called.
+    /// Returns when the first of its parts is to be called.
     pub(crate) fn due(&self) -> Time {
         self.timers.first().min(self.listener.poll_timeout())
     }

@@ -33,7 +33,7 @@ impl Track {
 }
 
 impl CellRecorder {
-    /// Records nothing yet.
+    /// Makes a recorder that records nothing yet.
     pub fn new() -> CellRecorder {
         CellRecorder::default()
     }

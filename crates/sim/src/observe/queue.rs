@@ -20,7 +20,7 @@ struct Track {
 }
 
 impl QueueRecorder {
-    /// Records nothing yet.
+    /// Makes a recorder that records nothing yet.
     pub fn new() -> QueueRecorder {
         QueueRecorder::default()
     }

@@ -49,7 +49,7 @@ impl Track {
 }
 
 impl QueueingRecorder {
-    /// Keeps nothing yet.
+    /// Makes a recorder that keeps nothing yet.
     pub fn new() -> QueueingRecorder {
         QueueingRecorder::default()
     }

@@ -20,7 +20,7 @@ struct Track {
 }
 
 impl RegulatorRecorder {
-    /// Records nothing yet.
+    /// Makes a recorder that records nothing yet.
     pub fn new() -> RegulatorRecorder {
         RegulatorRecorder::default()
     }

@@ -43,7 +43,7 @@ pub struct SeriesRecorder {
 }
 
 impl SeriesRecorder {
-    /// Records nothing yet.
+    /// Makes a recorder that records nothing yet.
     pub fn new() -> SeriesRecorder {
         SeriesRecorder::default()
     }

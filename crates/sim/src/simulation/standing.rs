@@ -8,10 +8,10 @@ use crate::flow::{FlowId, Side};
 use anabranch_endpoint::CloseReason;
 use anabranch_units::Time;
 
-/// Where a flow stands.
+/// How far a flow has come, and whether it goes on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Standing {
-    /// Its date of starting has not come.
+    /// The time at which it starts has not come.
     NotStarted,
     /// Everything that was to be read has been read.
     Complete,
