@@ -68,7 +68,7 @@ pub(crate) struct AppState {
     written: u64,
     /// Octets that the peer will write; `u64::MAX` without end.
     expected: u64,
-    /// Octets read.
+    /// Octets that it has read.
     pub received: u64,
     /// Time at which the last of them was read.
     last: Time,

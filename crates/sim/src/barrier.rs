@@ -11,7 +11,7 @@ pub(crate) struct Barrier {
 
 #[derive(Debug)]
 struct Member {
-    /// Number of the source.
+    /// Number of the source of traffic.
     source: u32,
     /// Number of its endpoint.
     endpoint: u32,

@@ -11,28 +11,28 @@ pub enum Sizes {
         /// The size, in octets.
         mean: u64,
     },
-    /// Exponential.
+    /// The exponential law.
     Exponential {
-        /// The mean.
+        /// Mean size, in octets.
         mean: u64,
     },
-    /// Pareto.
+    /// The Pareto law.
     Pareto {
-        /// The mean.
+        /// Mean size, in octets.
         mean: u64,
-        /// The shape, above 1.
+        /// Shape of the law, above 1.
         shape: f64,
     },
     /// Pareto cut at both ends and scaled.
     BoundedPareto {
-        /// The least.
+        /// The least size, in octets.
         min: u64,
-        /// The largest.
+        /// The largest size, in octets.
         max: u64,
-        /// The shape.
+        /// Shape of the law, above 0.
         shape: f64,
     },
-    /// Log-normal.
+    /// The log-normal law.
     Lognormal {
         /// Mean size, in octets.
         mean: u64,
