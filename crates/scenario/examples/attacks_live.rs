@@ -55,7 +55,7 @@ Over SCTP the other stack is usrsctp, which sends and receives by raw sockets, b
 association, and *memory* is by how much its process grew. The client is ours there, for kernels rarely have SCTP.
 ";
 
-    /// Who is attacked.
+    /// The stack that is attacked.
     #[derive(Clone, Copy, PartialEq)]
     enum Victim {
         Ours,
@@ -66,7 +66,7 @@ association, and *memory* is by how much its process grew. The client is ours th
     /// The port of the first flow in a scenario, where an external host listens over SCTP; those of
     /// others follow.
     const FIRST_PORT: u16 = 49_152;
-    /// Short flows.
+    /// Number of short flows beside the long one.
     const SHORTS: u16 = 8;
     const LONG_OCTETS: &str = "50 MB";
     const SHORT_OCTETS: &str = "20 kB";

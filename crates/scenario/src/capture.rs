@@ -28,10 +28,10 @@ pub struct CaptureOptions {
 /// The end of each flow at which its packets are captured.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum CaptureEnd {
-    /// That which sends the data: data as they leave, ACKs as they arrive.
+    /// Packets are captured where the data is sent: data as they leave, ACKs as they arrive.
     #[default]
     Sender,
-    /// That which receives them.
+    /// Packets are captured where the data is received.
     Receiver,
     /// Both: a packet that arrives is there twice.
     Both,

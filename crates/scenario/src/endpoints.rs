@@ -82,7 +82,7 @@ impl EndpointFactory {
         [self.ends.client[0], self.ends.server[0]]
     }
 
-    /// IP protocol number.
+    /// Returns the IP protocol number of the transport.
     pub(crate) fn protocol(&self) -> u8 {
         match self.options {
             Options::Tcp(..) | Options::Mptcp(_) => 6,

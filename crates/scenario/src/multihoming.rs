@@ -15,7 +15,7 @@ pub(crate) struct Ends {
     /// Each interface of the server, those that come later too, with the one
     /// that the client's packets to it leave from.
     pub from_client: Vec<(usize, usize)>,
-    /// The same of the server.
+    /// Each interface of the client, with the one that the server's packets to it leave from.
     pub from_server: Vec<(usize, usize)>,
 }
 

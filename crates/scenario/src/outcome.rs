@@ -9,14 +9,14 @@ use anabranch_endpoint::Observe;
 use anabranch_sim::{Side, Simulation, Standing};
 use anabranch_units::Time;
 
-/// How far a flow came.
+/// How far a flow had come when the run ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Outcome {
     /// Everything of known length has been read.
     Complete,
     /// It has no known length, and was open or stopped when the run ended.
     Open,
-    /// Its date of starting had not come.
+    /// The time at which it starts had not come.
     NotStarted,
     /// The connection ended before everything was read.
     Ended,
@@ -40,7 +40,7 @@ impl Outcome {
     }
 }
 
-/// Why a run ended.
+/// The reason for which a run ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum End {
     /// Every flow of known length has ended.

@@ -51,7 +51,7 @@ impl Scenario {
         resolve(&mut table).map_err(|e| e.in_file(file))
     }
 
-    /// The same scenario with the field at the dotted path `key` changed.
+    /// Returns the scenario with the field at the dotted path `key` changed.
     pub fn set(&self, key: &str, value: &str) -> Result<Scenario, InputError> {
         let mut table = self.write();
         overrides::set(&mut table, key, value)?;

@@ -90,7 +90,7 @@ fn receive_buffer_max() -> impl Kind<Value = Option<u64>> {
     by(|| quantity_shape::<Bytes>().or_false(), read, write)
 }
 
-/// The other fields.
+/// Reads, writes or describes the fields that concern the connection itself.
 pub(super) fn options(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
     form.says("time to live, or hop limit, of what is sent (RFC 9293 §3.9.2)").integer(
         "ttl",

@@ -10,10 +10,10 @@ use anabranch_sim::HostConfig;
 use anabranch_units::Span;
 use toml::Value;
 
-/// A host.
+/// A host with its interfaces.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct HostSpec {
-    /// Its name.
+    /// Name of the host.
     pub name: String,
     /// Names of its interfaces, the first of which is meant where the host is
     /// named; none for a host with a single one, which needs no name.

@@ -17,7 +17,7 @@ use toml::Value;
 /// An impairment and where it acts.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Impairment {
-    /// What happens.
+    /// The impairment with its parameters.
     pub what: Effect,
     /// Before the queue, or after the transmission.
     pub at: Position,
@@ -30,11 +30,11 @@ pub enum Effect {
     Any(ImpairmentKind),
     /// Chosen data packets of one flow are dropped, once each.
     Packets {
-        /// Name of the flow.
+        /// Name of the flow whose packets are dropped.
         flow: String,
         /// Drops data of the host `to`, instead of data of the host `from`.
         reverse_data: bool,
-        /// Which data packets, counted from 1 as they come to this link.
+        /// Numbers of the data packets to drop, counted from 1 as they come to this link.
         numbers: Vec<u64>,
     },
 }

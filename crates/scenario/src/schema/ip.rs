@@ -18,7 +18,7 @@ use toml::{Table, Value};
 /// The first address of IPv4 unless a scenario says another.
 pub(super) const FIRST: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
 
-/// Which Internet protocol.
+/// The version of the Internet protocol.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Ip {
     /// Version 4; addresses from 10.0.0.1 on, or from [`Scenario::first_ipv4`].

@@ -10,12 +10,12 @@ use anabranch_sim::{Duration, LoadSpec, Object, Sizes};
 use anabranch_units::Span;
 use toml::Value;
 
-/// Loads of a page.
+/// The loads of a page by one flow.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PageLoad {
-    /// Octets of a request.
+    /// Octets of each request.
     pub request: u64,
-    /// Its objects.
+    /// The objects of the page.
     pub objects: PageObjects,
     /// How often it is loaded; `None` until the flow stops.
     pub count: Option<u64>,
@@ -26,15 +26,15 @@ pub struct PageLoad {
 /// The objects of a page.
 #[derive(Clone, PartialEq, Debug)]
 pub enum PageObjects {
-    /// These.
+    /// The objects are given one by one.
     Listed(Vec<Object>),
     /// A main object and others, drawn for each flow.
     Drawn {
         /// Octets of the main object.
         main: Sizes,
-        /// Octets of each other.
+        /// Octets of each other object.
         size: Sizes,
-        /// How many others.
+        /// Number of objects besides the main one.
         count: usize,
         /// Longest chain of dependencies behind the main object.
         depth: usize,

@@ -15,9 +15,9 @@ use toml::Value;
 pub struct MessageSpec {
     /// Draws the size of each.
     pub size: Sizes,
-    /// How many; `None` for no such end.
+    /// Messages in all; `None` for no such end.
     pub count: Option<u64>,
-    /// When they are made.
+    /// The rule for the times at which they are made.
     pub pace: MessagePace,
     /// They go on so many streams, in turn.
     pub streams: u16,
@@ -31,10 +31,10 @@ pub struct MessageSpec {
     pub reverse: Option<Box<MessageSpec>>,
 }
 
-/// When messages are made.
+/// The rule for the times at which messages are made.
 #[derive(Clone, PartialEq, Debug)]
 pub enum MessagePace {
-    /// As soon as the send buffer takes them.
+    /// Messages are made as soon as the send buffer takes them.
     Saturated,
     /// At a constant rate of octets.
     Rate(Rate),

@@ -13,7 +13,7 @@ use toml::Value;
 /// A video and the octets of the requests for its segments.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Video {
-    /// Octets of a request.
+    /// Octets of each request.
     pub request: u64,
     /// The video and its player.
     pub spec: VideoSpec,
