@@ -73,7 +73,7 @@ const TCP_V6: u8 = 4;
 const WITH_CWR: u8 = 0x80;
 
 impl DeviceHeader {
-    /// Octets that it takes.
+    /// Length of the header, in octets.
     pub const LEN: usize = 10;
 
     /// The header at the start of `octets`, and what follows it.
@@ -199,7 +199,7 @@ pub struct Packets<'a> {
     whole: Option<Packet>,
     /// Data of the next packet and those after it.
     data: &'a [u8],
-    /// Most data of each.
+    /// Most data of each packet, in octets.
     size: u16,
     /// From one identification to the next.
     step: u16,

@@ -12,7 +12,7 @@ use crate::error::EmitError;
 use crate::packet::{Body, Packet, Payload};
 use crate::tcp::{CHECKSUM_AT, TcpFlags, TcpSegment};
 
-/// Of the octets of IP that are one packet, no more than this, as in Linux.
+/// Most octets of IP that are handed over as one packet, as in Linux.
 const MOST: usize = 65_535;
 /// Where the low octet of the flags is.
 const FLAGS: usize = 13;
