@@ -26,19 +26,19 @@ use endpoints::Change;
 pub struct TcpStack {
     profile: Profile,
     sockets: Sockets,
-    /// The call that waits.
+    /// The call that waits for the stack.
     pending: Option<Waiting>,
-    /// When it heard of something last.
+    /// Time at which the stack heard of something last.
     now: Time,
 }
 
-/// A call that waits.
+/// A socket call that waits.
 #[derive(Debug)]
 struct Waiting {
     call: Call,
     /// Octets that it has written so far.
     progress: u64,
-    /// When it gives up.
+    /// Time at which the call gives up.
     deadline: Time,
 }
 
@@ -62,7 +62,7 @@ impl TcpStack {
         TcpStack { profile, sockets, pending: None, now: Time::ZERO }
     }
 
-    /// Its sockets.
+    /// Returns the sockets of the host.
     pub fn sockets(&mut self) -> &mut Sockets {
         &mut self.sockets
     }

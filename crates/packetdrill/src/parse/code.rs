@@ -32,11 +32,11 @@ struct Parser<'a> {
     start: Pos,
     /// Operands of the statement so far.
     operands: u32,
-    /// How many parentheses and signs are open here.
+    /// Number of parentheses and signs that are open here.
     depth: u32,
 }
 
-/// How many operands a statement may have.
+/// Most operands of a statement.
 const MOST_OPERANDS: u32 = 500;
 /// How deep parentheses and signs may stand within each other.
 const DEEPEST: u32 = 16;

@@ -9,7 +9,7 @@ pub(super) struct Cursor<'a> {
     name: &'a str,
     text: &'a str,
     at: usize,
-    /// How many lists, structures and calls are open here.
+    /// Number of lists, structures and calls that are open here.
     depth: u32,
     pub definitions: &'a Definitions,
 }

@@ -29,8 +29,8 @@ impl Runner<'_> {
         Context { now: self.now, awaits_connection, slack, has_ip }
     }
 
-    /// Which of the dialects a packet of the script is of; a message of ICMP
-    /// that quotes nothing known is of the one under test.
+    /// Chooses the dialect that a packet of the script is of; a message of ICMP that quotes nothing
+    /// known is of the one under test.
     fn dialect_of(&mut self, spec: &PacketSpec) -> Run {
         let Some(protocol) = protocol_of(spec) else { return Ok(()) };
         match self.dialects.iter().position(|it| it.protocol() == protocol) {

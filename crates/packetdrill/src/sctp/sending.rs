@@ -17,7 +17,7 @@ const SACK_IMMEDIATELY: i64 = 0x4000;
 /// What a call sends, as it says so.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Outgoing {
-    /// Octets of the message.
+    /// Octets of the message, as the call says.
     pub len: u64,
     /// Flags of the call, not of the message.
     pub flags: i64,
@@ -32,9 +32,9 @@ pub struct Outgoing {
 /// `struct sctp_sndinfo` (RFC 6458 §5.3.4).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SendInfo {
-    /// Stream.
+    /// Number of the stream.
     pub stream: u16,
-    /// Flags of the message.
+    /// Flags of the message (`SCTP_UNORDERED` and others).
     pub flags: i64,
     /// Payload protocol identifier, as it is read.
     pub ppid: u32,

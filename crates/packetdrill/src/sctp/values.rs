@@ -12,18 +12,18 @@ pub fn structure(fields: Vec<(&str, Value)>) -> Value {
     Value::Struct(fields.into_iter().map(field).collect())
 }
 
-/// The same of numbers alone.
+/// Makes a structure whose fields are all numbers.
 pub fn numbers(fields: &[(&str, i64)]) -> Value {
     structure(fields.iter().map(|(name, n)| (*name, Value::Number(*n))).collect())
 }
 
-/// `[a, b]`.
+/// Makes a list: `[a, b]`.
 pub fn list(values: impl IntoIterator<Item = Value>) -> Value {
     let unnamed = |value| Field { name: None, count: None, value };
     Value::List(values.into_iter().map(unnamed).collect())
 }
 
-/// `[n]`.
+/// Makes a list of one number: `[n]`.
 pub fn one(n: i64) -> Value {
     list([Value::Number(n)])
 }

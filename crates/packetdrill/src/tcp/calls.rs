@@ -149,7 +149,7 @@ fn flags_of(call: &Call) -> i64 {
     call.arguments.get(at).and_then(number).unwrap_or(0)
 }
 
-/// How many octets a read or write is about.
+/// Returns how many octets a read or write is about.
 fn length_of(call: &Call) -> u64 {
     let vectors = match call.name.as_str() {
         "sendmsg" | "recvmsg" => call.arguments.get(1).and_then(|it| it.field("msg_iov")),
@@ -161,7 +161,7 @@ fn length_of(call: &Call) -> u64 {
     vectors.iter().filter_map(len).fold(0, |all, len| all.saturating_add(len.max(0) as u64))
 }
 
-/// When a call gives up (`SO_SNDTIMEO`, `SO_RCVTIMEO`).
+/// Returns when a call gives up (`SO_SNDTIMEO`, `SO_RCVTIMEO`).
 fn patience(sockets: &Sockets, fd: Fd, now: Time, waiting: Option<&Waiting>, writes: bool) -> Time {
     let begins = || {
         let patience = sockets.patience(fd, writes);

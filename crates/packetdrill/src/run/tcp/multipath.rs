@@ -15,7 +15,7 @@ use anabranch_wire::{Addr, AddressBook};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-/// Kind of the options.
+/// Kind of the options of Multipath TCP.
 const KIND: u8 = 30;
 
 /// The key of the script's side where it gives its name no value.
@@ -41,7 +41,7 @@ pub(super) struct Multipath {
 /// Where an option stands.
 #[derive(Clone, Copy)]
 pub(super) struct Place<'a> {
-    /// It comes to the stack.
+    /// Whether the option comes to the stack.
     pub inbound: bool,
     /// The option that left in its place, where it is expected.
     pub live: Option<&'a [u8]>,
@@ -162,7 +162,7 @@ impl Multipath {
         Ok(out)
     }
 
-    /// MP_CAPABLE (§3.1).
+    /// Writes the octets of MP_CAPABLE (§3.1).
     fn capable(
         &mut self,
         option: &MptcpOption,
@@ -234,7 +234,7 @@ impl Multipath {
         self.side_key(own).idsn().wrapping_add(script)
     }
 
-    /// DSS (§3.3).
+    /// Writes the octets of DSS (§3.3).
     fn dss(&mut self, option: &MptcpOption, place: Place<'_>, out: &mut Vec<u8>) {
         let own = !place.inbound;
         let (mut flags, mut rest) = (option.has("fin") as u8 * 0x10, Vec::new());
@@ -333,7 +333,7 @@ impl Multipath {
         given.or(live).unwrap_or(0)
     }
 
-    /// ADD_ADDR (§3.4.1).
+    /// Writes the octets of ADD_ADDR (§3.4.1).
     fn add_address(
         &mut self,
         option: &MptcpOption,
