@@ -24,7 +24,7 @@ use std::collections::VecDeque;
 /// What a hostile peer does, and from when to when.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Manner {
-    /// Which attack; one of a peer's.
+    /// The attack; one of a peer's.
     pub kind: Kind,
     /// Until then the endpoint is honest.
     pub start: Time,
@@ -72,7 +72,7 @@ impl<E> Misbehaving<E> {
         Misbehaving { endpoint, manner, twist, out: VecDeque::new() }
     }
 
-    /// The endpoint inside.
+    /// Returns the real endpoint inside.
     pub fn inner(&self) -> &E {
         &self.endpoint
     }

@@ -27,7 +27,8 @@ pub(super) struct Numbers {
     pub timestamps: Option<Timestamps>,
 }
 
-/// The same of an association of SCTP; those that were in no packet of late are anything.
+/// What is known of the numbers of an association of SCTP; those that were in no packet of late are
+/// anything.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Tsns {
     /// The TSN that the victim expects next.
