@@ -35,7 +35,7 @@ pub enum Call {
 }
 
 impl Call {
-    /// When it was called, where it was told, and how the path was.
+    /// Returns when it was called, where it was told, and how the path was.
     pub fn scene(&self) -> Option<(Time, &PathView)> {
         match self {
             Call::Sent(now, _, path) => Some((*now, path)),
