@@ -28,9 +28,9 @@ const LATE: Span = Span::from_millis(3);
 /// What came of a session that two stacks have run.
 #[derive(Clone, Debug)]
 pub enum Verdicts {
-    /// Both did the same.
+    /// Both stacks did the same.
     Same,
-    /// They did not.
+    /// The stacks did not do the same.
     Different(Difference),
     /// The other run was not as the session has it, and why: another program was in the way, or the handshake
     /// did not come about.

@@ -37,7 +37,7 @@ const FAREWELL: Span = Span::from_millis(100);
 const ANSWER: Span = Span::from_millis(20);
 /// Descriptors are numbered from here, so that none of the process's is meant.
 const FIRST_DESCRIPTOR: i64 = 1 << 20;
-/// More than any packet.
+/// Octets of a buffer that is larger than any packet.
 const LARGEST: usize = 1 << 16;
 
 /// The kernel in a namespace of its own, for one script.

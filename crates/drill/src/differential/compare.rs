@@ -23,16 +23,16 @@ const KEPT: [TcpFlags; 6] =
 /// A packet of a run in relative numbers, without what stacks are free to choose.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Line {
-    /// When it came or left.
+    /// Time at which it came or left.
     pub time: Time,
-    /// It came to the stack.
+    /// Whether it came to the stack.
     pub inbound: bool,
     flags: TcpFlags,
     seq: u64,
     len: u64,
     /// The acknowledgment; 0 without one.
     pub ack: u64,
-    /// The window is closed.
+    /// The window of the segment is closed.
     closed: bool,
     sack: Vec<(u64, u64)>,
 }
@@ -156,7 +156,7 @@ pub struct Difference {
     pub before: Vec<String>,
     /// What our stack did; `None` if nothing more.
     pub ours: Option<String>,
-    /// What the other did.
+    /// What the other stack did; `None` if nothing more.
     pub theirs: Option<String>,
 }
 

@@ -34,7 +34,7 @@ pub(super) struct Run {
     pub layout: Layout,
     pub addresses: Addresses,
     pub sockets: BTreeMap<i64, Socket>,
-    /// The call that waits.
+    /// The call that waits for usrsctp.
     pub pending: Option<Call>,
     /// What IP leaves of the MTU.
     pub mtu: u32,

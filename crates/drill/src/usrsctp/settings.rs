@@ -12,7 +12,7 @@ const OTHERWISE: [(&str, &str); 3] = [
     ("maxburst", "max_burst"),
 ];
 
-/// Makes a setting.
+/// Applies the setting `name` of a script to usrsctp.
 pub(super) fn configure(run: &mut Run, name: &str, value: &str) -> Configured {
     let Some(name) = name.strip_prefix("net.inet.sctp.") else {
         return match name {
