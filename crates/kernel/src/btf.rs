@@ -76,7 +76,7 @@ impl Btf {
         Ok(btf)
     }
 
-    /// As it was read, or changed since.
+    /// Returns the types as they were read, or changed since.
     pub fn octets(&self) -> &[u8] {
         &self.octets
     }
@@ -157,7 +157,7 @@ impl Btf {
         id
     }
 
-    /// Octets of a value.
+    /// Returns the octets that a value of the type takes.
     pub(crate) fn size(&self, id: u32) -> u32 {
         let id = self.plain(id);
         match self.kind(id) {

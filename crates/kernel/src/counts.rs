@@ -5,7 +5,7 @@
 pub struct Counts {
     /// Sockets that began with it.
     pub flows: u64,
-    /// Of them subflows that share a connection's entry.
+    /// Of `flows`, subflows that share a connection's entry.
     pub coupled: u64,
     /// Sockets for which there was no memory; their windows are plain Reno's.
     pub no_storage: u64,
