@@ -41,7 +41,7 @@ impl Clock {
         self.monotonic
     }
 
-    /// The time.
+    /// Returns the time since the clock was made.
     pub fn now(&self) -> Time {
         let elapsed = self.start.elapsed();
         let now = Time::ZERO

@@ -75,7 +75,7 @@ impl KernelControl {
         KernelControl::load(algorithm, &name)
     }
 
-    /// As the kernel knows it.
+    /// Returns the name under which the kernel knows it.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -110,12 +110,12 @@ impl KernelControl {
     }
 }
 
-/// One that is kept.
+/// An algorithm that is kept in the kernel.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Kept {
-    /// As the kernel knows it.
+    /// Name under which the kernel knows it.
     pub name: String,
-    /// What it has counted.
+    /// Totals since it was loaded.
     pub counts: Counts,
 }
 

@@ -168,7 +168,7 @@ impl Messages for KernelDatagrams {
 }
 
 impl Endpoint for KernelDatagrams {
-    /// The kernel has it.
+    /// Does nothing: the kernel has the packet already.
     fn handle_input(&mut self, _now: Time, _packet: &Packet) {}
 
     fn handle_timeout(&mut self, _now: Time) {}

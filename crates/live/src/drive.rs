@@ -25,12 +25,12 @@ pub trait Ready {
     fn ready(&mut self, now: Time);
 }
 
-/// When a run ends, unless it is stopped before.
+/// The rule by which a run ends, unless it is stopped before.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum End {
-    /// At this date.
+    /// The run ends at this date.
     At(Time),
-    /// When its flows are over and the programs that it waits for have ended.
+    /// The run ends when its flows are over and the programs that it waits for have ended.
     WhenOver {
         /// It goes on for so long at most for connections to end.
         patience: Span,
@@ -52,7 +52,7 @@ impl Stop {
         Stop { flag: Arc::new(AtomicBool::new(false)), reactor: reactor.clone() }
     }
 
-    /// Stops it soon.
+    /// Stops the run soon; may be called from any thread.
     pub fn stop(&self) {
         self.flag.store(true, Ordering::Relaxed);
         self.reactor.ring();
@@ -81,9 +81,9 @@ pub struct Live<E> {
     pub services: Vec<Program>,
 }
 
-/// What is left of a run.
+/// What a run leaves behind.
 pub struct Outcome<E> {
-    /// As it stood at the end.
+    /// The simulation as it stood at the end.
     pub simulation: Simulation<E>,
     /// The ports, with their counters.
     pub ports: Vec<Port>,
@@ -100,7 +100,7 @@ pub struct Outcome<E> {
     pub scheduling: Scheduling,
     /// The loop ran without root's rights.
     pub unprivileged: bool,
-    /// Somebody stopped it.
+    /// Somebody stopped the run before its end.
     pub stopped: bool,
     /// What became of the programs, and then of the services.
     pub programs: Vec<ProgramReport>,
@@ -267,7 +267,7 @@ struct Loop<E> {
     /// Ports that have taken segments together and not handed them over; some twice.
     gathering: Vec<usize>,
     book: AddressBook,
-    /// The port of a node.
+    /// The port of each node, by the node's number.
     of_node: Vec<usize>,
     clock: Clock,
     /// The next look at the clock is due by then: the last one, or the end of a sleep.
@@ -291,7 +291,8 @@ impl<E: FlowEndpoint> Loop<E> {
         self.advance_amid(false)
     }
 
-    /// The same; `more`: others may have brought more that is answered together with this.
+    /// Advances as the loop does; `more`: others may have brought more that is answered together
+    /// with this.
     fn advance_amid(&mut self, more: bool) -> Result<Time, LiveError> {
         let now = self.look();
         self.simulation.run_until(now);

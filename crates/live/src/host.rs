@@ -13,9 +13,9 @@ use std::sync::Arc;
 /// What such a host is to be.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct HostSettings {
-    /// Its name, for messages.
+    /// Name of the host, for messages.
     pub name: String,
-    /// Its interfaces, the first for all that names no source.
+    /// Interfaces of the host, the first for all that names no source.
     pub interfaces: Vec<InterfaceSettings>,
     /// Files below `/proc/sys/net` and what is written to them.
     pub sysctls: Vec<(String, String)>,
@@ -39,13 +39,13 @@ pub struct HostSettings {
 /// An interface of such a host.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct InterfaceSettings {
-    /// Its node.
+    /// The interface's node in the simulation.
     pub node: NodeId,
     /// Name of the device, at most 15 octets.
     pub device: String,
-    /// Its address.
+    /// Address of the interface.
     pub ip: IpAddr,
-    /// Its MTU.
+    /// MTU of the interface, in octets.
     pub mtu: u32,
 }
 
@@ -104,12 +104,12 @@ impl ExternalHost {
         ExternalHost::new(&settings).map(drop)
     }
 
-    /// Its name.
+    /// Returns the name of the host.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Its namespace.
+    /// Returns the network namespace of the host.
     pub fn namespace(&self) -> &Arc<Namespace> {
         &self.namespace
     }

@@ -10,7 +10,7 @@ pub struct Lateness {
     counts: Vec<u64>,
     total: u64,
     max: u64,
-    /// When packets were to leave that have left since the clock was read.
+    /// Due times of packets that have left since the clock was read.
     unread: Vec<Time>,
 }
 
@@ -18,7 +18,7 @@ pub struct Lateness {
 /// takes a fiftieth of the time that writing one does.
 const TOGETHER: usize = 8;
 
-/// Buckets to a doubling.
+/// Binary digits of the number of buckets in a doubling.
 const FINE: u32 = 5;
 
 impl Default for Lateness {
@@ -74,12 +74,12 @@ impl Lateness {
         self.max = self.max.max(nanos);
     }
 
-    /// Packets recorded.
+    /// Returns how many packets were recorded.
     pub fn count(&self) -> u64 {
         self.total
     }
 
-    /// The latest.
+    /// Returns the largest lateness.
     pub fn max(&self) -> Span {
         Span::from_nanos(self.max)
     }

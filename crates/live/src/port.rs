@@ -18,7 +18,7 @@ pub struct Port {
     counters: PortCounters,
     /// What was read last, as long as the longest packet.
     received: Vec<u8>,
-    /// What is written.
+    /// Buffer for what is written to the device.
     sent: Vec<u8>,
     /// Where segments for the host are taken together.
     gathering: Option<Box<Gathering>>,
@@ -52,7 +52,7 @@ pub struct PortCounters {
 #[derive(Debug, Default)]
 struct Gathering {
     train: Option<Train>,
-    /// When each left the network.
+    /// Times at which each of them left the network.
     dates: Vec<Time>,
 }
 
@@ -60,7 +60,7 @@ struct Gathering {
 const LARGEST: usize = DeviceHeader::LEN + 65_536;
 
 impl Port {
-    /// Of the interface `node`, whose device is `name` for messages.
+    /// Makes the port of the interface `node`, whose device is `name` for messages.
     pub fn new(fd: OwnedFd, node: NodeId, name: String) -> Port {
         let counters = PortCounters::default();
         let (received, sent, gathering) = (vec![0; LARGEST], Vec::new(), None);
@@ -79,13 +79,13 @@ impl Port {
         }
     }
 
-    /// The same, whose kernel counts at `device` what is lost in front of it.
+    /// Lets the kernel count at `device` what is lost in front of the port.
     pub(crate) fn counted_by(self, kernel: Netlink, device: u32) -> Port {
         Port { kernel: Some((kernel, device)), ..self }
     }
 
-    /// The same, which hands over TCP segments that leave together as one, as a
-    /// network card with receive offload.
+    /// Lets the port hand over TCP segments that leave together as one, as a network card with
+    /// receive offload.
     pub(crate) fn gathering(self) -> Port {
         Port { gathering: Some(Box::default()), ..self }
     }
@@ -95,7 +95,7 @@ impl Port {
         self.gathering.as_ref().is_some_and(|it| it.train.is_some())
     }
 
-    /// The interface.
+    /// Returns the node of the interface.
     pub fn node(&self) -> NodeId {
         self.node
     }
@@ -105,7 +105,7 @@ impl Port {
         &self.name
     }
 
-    /// What it has counted.
+    /// Returns what the port has counted.
     pub fn counters(&self) -> PortCounters {
         self.counters
     }

@@ -28,12 +28,12 @@ pub enum Stdio {
 /// What became of a program.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ProgramReport {
-    /// Its host.
+    /// Name of the host that it ran on.
     pub host: String,
-    /// Its command.
+    /// Command of the program.
     pub command: String,
-    /// Its exit status, or 128 and the number of the signal that ended it;
-    /// `None` when it was still running and we ended it, or never ran.
+    /// Exit status, or 128 and the number of the signal that ended it; `None` when it was still
+    /// running and we ended it, or never ran.
     pub status: Option<i32>,
     /// Why it could not be started.
     pub failure: Option<String>,
@@ -102,17 +102,17 @@ impl Program {
         Ok(Program { host, command, shared, watcher })
     }
 
-    /// It has ended.
+    /// Whether the program has ended.
     pub fn is_over(&self) -> bool {
         self.shared.over.load(Ordering::Acquire)
     }
 
-    /// Its host.
+    /// Returns the name of its host.
     pub fn host(&self) -> &str {
         &self.host
     }
 
-    /// Ends it if it runs.
+    /// Ends the program if it runs, and reports how it ended.
     pub fn finish(mut self) -> ProgramReport {
         self.end();
         let status = *self.shared.status.lock().expect("watchers do not panic");

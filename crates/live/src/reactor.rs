@@ -9,10 +9,10 @@ use rustix::io::Errno;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
-/// Who is ready.
+/// Names who is ready.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Token {
-    /// A port, by number.
+    /// A port, by its number.
     Port(u32),
     /// The socket of an endpoint.
     Endpoint(FlowId, Side),

@@ -41,22 +41,22 @@ pub struct SocketSettings {
     pub receive_buffer: Option<u64>,
     /// Several paths (RFC 8684).
     pub multipath: bool,
-    /// Its addresses may be of either family, as those of several paths are: a
-    /// socket of IPv6 that has those of IPv4 as well (RFC 3493 §3.7).
+    /// The addresses may be of either family, as those of several paths are: a socket of IPv6 that
+    /// has those of IPv4 as well (RFC 3493 §3.7).
     pub both_families: bool,
     /// The addresses of hosts, for the names of paths.
     pub book: Arc<AddressBook>,
-    /// Of a window algorithm of ours what couples subflows.
+    /// The couplings of a window algorithm of ours, which subflows share.
     pub couplings: Option<Arc<Couplings>>,
     /// Time between two looks at `TCP_INFO`; `None`: only when something
     /// happens.
     pub sample_every: Option<Span>,
 }
 
-/// Which side of the connection.
+/// Side of the connection that a socket is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Role {
-    /// Connects.
+    /// The side that connects.
     Client,
     /// Waits for a connection.
     Server,

@@ -38,7 +38,7 @@ impl Subflows {
         Subflows { book, couplings, ..Subflows::default() }
     }
 
-    /// Looks at them.
+    /// Reads the subflows from the kernel.
     pub(crate) fn look(&mut self, fd: &OwnedFd) {
         let Ok(found) = mptcp_subflows(fd) else { return };
         if let Ok(info) = mptcp_info(fd) {
@@ -109,7 +109,7 @@ impl Subflows {
         }
     }
 
-    /// A subflow, by its age.
+    /// Returns a subflow as a path, by its age: 0 is the oldest.
     pub(crate) fn path(&self, number: usize) -> Option<PathObservation> {
         self.list.get(number).map(|it| it.seen)
     }

@@ -46,9 +46,10 @@ impl Namespace {
         })
     }
 
-    /// The same namespace, held once more.
+    /// Holds the same namespace once more.
     ///
     /// # Errors
+    ///
     /// No descriptor is left.
     pub fn try_clone(&self) -> std::io::Result<Namespace> {
         self.link.try_clone().map(|link| Namespace { link })
@@ -87,7 +88,8 @@ fn user_namespace_remedy() -> String {
     remedy_by(|path| fs::read_to_string(path).ok())
 }
 
-/// The same from what `read` gives for files: settings that forbid it.
+/// Finds the settings that forbid namespaces in what `read` gives for files, and says what would
+/// help.
 fn remedy_by(read: impl Fn(&str) -> Option<String>) -> String {
     const FORBIDDEN: [(&str, &str); 4] = [
         ("/proc/sys/user/max_user_namespaces", "0"),
