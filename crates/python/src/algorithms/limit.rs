@@ -26,7 +26,7 @@ static LIMIT: AtomicU64 = AtomicU64::new(0);
 
 /// A thread that calls algorithms.
 struct Caller {
-    /// As the interpreter knows it.
+    /// Number by which the interpreter knows the thread.
     ident: u64,
     /// Begun and ended calls: odd during one.
     calls: AtomicU64,

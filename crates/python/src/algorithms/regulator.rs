@@ -16,7 +16,7 @@ view! {
         held_s: f64,
         /// Packets that wait in the queue.
         packets: u64,
-        /// Their octets.
+        /// Octets of the packets that wait.
         octets: u64,
         /// Octets that came to the link so far.
         octets_received: u64,
