@@ -31,7 +31,7 @@ impl Draw {
         self.between(floor, ceiling)
     }
 
-    /// One of these.
+    /// Draws one of these values.
     pub fn pick<T: Copy>(&mut self, of: &[T]) -> T {
         of[self.0.below(of.len() as u64) as usize]
     }
@@ -57,22 +57,22 @@ pub(crate) fn bytes(octets: u64) -> Value {
     format!("{octets} B").into()
 }
 
-/// A number of packets.
+/// Writes a number of packets.
 pub(crate) fn packets(n: u64) -> Value {
     format!("{n} packets").into()
 }
 
-/// Microseconds.
+/// Writes a number of microseconds.
 pub(crate) fn micros(us: u64) -> Value {
     format!("{us} us").into()
 }
 
-/// Bits per second.
+/// Writes a rate in bits per second.
 pub(crate) fn rate(bps: u64) -> Value {
     format!("{bps} bit/s").into()
 }
 
-/// A whole number.
+/// Writes a whole number.
 pub(crate) fn number(n: u64) -> Value {
     Value::Integer(n as i64)
 }

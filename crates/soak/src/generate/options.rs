@@ -161,7 +161,7 @@ fn fast_open(draw: &mut Draw) -> Value {
     o.table.into()
 }
 
-/// The table `mptcp`.
+/// Draws the table `mptcp`.
 pub(super) fn mptcp(draw: &mut Draw) -> Table {
     let p = density(draw).max(0.1);
     let mut o = Options::new(draw, p);

@@ -17,14 +17,15 @@ use std::collections::{BTreeMap, BTreeSet};
 /// What is not promised to a flow; the more the later.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub(crate) enum Excuse {
-    /// Nothing.
+    /// Everything is promised to the flow.
     #[default]
     None,
-    /// That it completes, in time: somebody may keep it from that, and cannot deceive it.
+    /// It may fail to complete in time: somebody may keep it from that, and cannot deceive it.
     Hindered,
-    /// That it goes on or ends as it should: its peer lies. What was read is right all the same.
+    /// It may stand still or end otherwise than it should: its peer lies. What was read is right
+    /// all the same.
     LiedTo,
-    /// That it reads what was sent: somebody writes into it.
+    /// It may read what was not sent: somebody writes into it.
     Deceived,
 }
 
