@@ -20,7 +20,7 @@ pub(crate) struct Multipath {
     shut_read: bool,
     shut_write: bool,
     written: u64,
-    /// Octets read.
+    /// Octets that the user has read.
     taken: u64,
 }
 

@@ -172,7 +172,7 @@ impl SctpSockets {
         })
     }
 
-    /// Begins an association.
+    /// Begins an association with the peer at these addresses.
     pub(super) fn begin(
         &mut self,
         fd: Fd,

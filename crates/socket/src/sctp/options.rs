@@ -41,7 +41,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// Those of a new socket.
+    /// Returns the options of a new socket.
     pub fn new(config: Config) -> Options {
         Options {
             config,

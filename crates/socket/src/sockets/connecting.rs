@@ -27,7 +27,7 @@ pub(super) struct Early<'a> {
 }
 
 impl Early<'_> {
-    /// Nothing.
+    /// There is no early data.
     pub const NONE: Early<'static> = Early { data: Data::Counted(0), octets: 0 };
 }
 

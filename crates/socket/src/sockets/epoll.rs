@@ -38,14 +38,14 @@ struct Activity {
     starved: u64,
 }
 
-/// A set.
+/// A set of sockets that are watched together.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Epoll {
     watched: BTreeMap<Fd, Interest>,
 }
 
 impl Epoll {
-    /// The socket is closed.
+    /// Forgets a socket that is closed.
     pub fn forget(&mut self, fd: Fd) {
         self.watched.remove(&fd);
     }

@@ -128,7 +128,7 @@ impl Sockets {
         self.table.keys().rev().find(bare).and_then(|fd| self.state(*fd))
     }
 
-    /// How many connections are in that state: of sockets, and with `all` of handshakes that
+    /// Counts the connections in that state: of sockets, and with `all` of handshakes that
     /// listeners have under way and of sockets that are closed, too.
     pub fn count_in(&self, state: State, all: bool) -> usize {
         let own = self.table.keys().filter(|fd| self.state(**fd) == Some(state)).count();

@@ -15,8 +15,7 @@ use std::sync::Arc;
 /// What the host sets for its connections over several paths.
 #[derive(Clone, Debug)]
 pub struct MultipathSettings {
-    /// Of the connections, but for their subflows, which are as
-    /// [`Settings::config`] says.
+    /// Settings of the connections, but for their subflows, which are as [`Settings::config`] says.
     pub config: Config,
     /// Further addresses of the host, with their numbers.
     pub addresses: Vec<(u8, Addr)>,
@@ -25,7 +24,7 @@ pub struct MultipathSettings {
 }
 
 impl Default for MultipathSettings {
-    /// As on Linux: numbers of 64 bits, no subflow without being told.
+    /// Settings as on Linux: numbers of 64 bits, no subflow without being told.
     fn default() -> MultipathSettings {
         let path_manager = PathManager::Single;
         let default = Config::default();

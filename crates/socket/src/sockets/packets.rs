@@ -236,7 +236,8 @@ impl Sockets {
         packet.or_else(|| self.poll_path_orphans(now))
     }
 
-    /// When to call [`handle_timeout`](Self::handle_timeout).
+    /// Returns when to call [`handle_timeout`](Self::handle_timeout); [`Time::NEVER`] for not at
+    /// all.
     pub fn poll_timeout(&self) -> Time {
         let sockets = self.table.values().map(|socket| match &socket.kind {
             Kind::Fresh => Time::NEVER,

@@ -11,7 +11,7 @@ use anabranch_wire::{Body, Icmp, IcmpKind, Packet};
 /// What a host has for TCP in UDP.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct UdpTunnel {
-    /// Its port of UDP; 0 while there is none.
+    /// Port of UDP of the host; 0 while there is none.
     pub port: u16,
     /// Octets by which segments in UDP are smaller.
     pub overhead: u32,
