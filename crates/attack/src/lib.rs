@@ -13,7 +13,7 @@ pub mod peer;
 pub use outside::{Aim, Plan, Sight, Source};
 pub use peer::Misbehaving;
 
-/// Whom an attack is against, and where it stands.
+/// What an attack is against, and where the attacker stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Target {
     /// The attack is on a port, from outside.
@@ -102,7 +102,7 @@ pub struct Info {
     pub transports: &'static [&'static str],
     /// One line on what it does.
     pub summary: &'static str,
-    /// Where it, or the defence against it, is described.
+    /// The document that describes it, or the defence against it.
     pub reference: &'static str,
 }
 

@@ -28,7 +28,7 @@ const MOST_WAITING: usize = 1024;
 /// What an attacker knows of the numbers of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Aim {
-    /// Those that the victim expects next.
+    /// The attacker knows the numbers that the victim expects next.
     Exact,
     /// Numbers within the victim's window, of which it has the ACK number right.
     #[default]
@@ -48,7 +48,7 @@ pub struct Plan {
     pub every: Span,
     /// Time of the first packet.
     pub start: Time,
-    /// None is sent from then on.
+    /// Time from which on no packet is sent.
     pub end: Time,
     /// What is known of the numbers.
     pub aim: Aim,
@@ -56,7 +56,7 @@ pub struct Plan {
     pub size: u32,
 }
 
-/// Where the attacker stands, and whom it sees.
+/// Addresses of the attacker and of those that it sees.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Sight {
     /// The attacker's own address.

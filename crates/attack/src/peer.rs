@@ -26,16 +26,16 @@ use std::collections::VecDeque;
 pub struct Manner {
     /// The attack; one of a peer's.
     pub kind: Kind,
-    /// Until then the endpoint is honest.
+    /// Time until which the endpoint is honest.
     pub start: Time,
-    /// From then on it is honest again.
+    /// Time from which on the endpoint is honest again.
     pub end: Time,
     /// Packets in place of one, or octets for each: what the attack has to say of how
     /// much.
     pub size: u32,
 }
 
-/// How packets are changed.
+/// A way in which packets are changed.
 trait Twist: Send {
     /// A packet of the endpoint, in whose place those in `out` leave.
     fn send(&mut self, packet: Packet, out: &mut VecDeque<Packet>);

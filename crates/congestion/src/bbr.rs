@@ -127,7 +127,7 @@ struct Model {
     filled_pipe: bool,
     full_bw: f64,
     full_bw_count: u32,
-    /// Where the window allows for bursts of ACKs.
+    /// The estimate of ACK aggregation, where the window allows for bursts of ACKs.
     aggregation: Option<Box<Aggregation>>,
     /// Position in the eight phases of ProbeBW's gain cycle, and when that phase began (§4.3.4).
     cycle_index: usize,

@@ -56,7 +56,7 @@ pub struct BicLaw {
     max_win: f64,
     /// `max_win` before the last reduction.
     undone: f64,
-    /// Where max probing began, while it goes on.
+    /// The window at which max probing began, while it goes on.
     probing_from: Option<f64>,
 }
 

@@ -86,7 +86,7 @@ pub struct RateSample {
 /// A segment that is newly believed lost (draft-ietf-ccwg-bbr, `HandleLostPacket`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LostSegment {
-    /// Where it begins, in octets from the start of the stream.
+    /// Offset of its first octet from the start of the stream.
     pub offset: u64,
     /// Octets of it that have not arrived.
     pub bytes: u64,

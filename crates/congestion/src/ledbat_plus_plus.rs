@@ -60,7 +60,7 @@ const FEWEST: f64 = 2.0;
 /// Time to the next slowdown, in lengths of the last one (§4.4).
 const SLOWDOWN_FACTOR: u64 = 9;
 
-/// Where the slowdowns are.
+/// The state of the periodic slowdowns (§4.4).
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Slowdown {
     /// Slow start has not ended yet.

@@ -39,7 +39,7 @@ pub(crate) struct Validation {
     acked_before: Option<u64>,
     /// Last time at which the window was known to be in use.
     validated: Time,
-    /// After a signal in the non-validated phase: the octets found lost since.
+    /// Octets found lost since a signal in the non-validated phase; `None` without one.
     recovering: Option<u64>,
     /// The recovery that is meant has been seen to begin.
     in_recovery: bool,

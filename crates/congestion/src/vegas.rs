@@ -79,7 +79,7 @@ pub struct VegasLaw {
     /// The smallest of this round.
     round_rtt: Span,
     round: Round,
-    /// In slow start: the window doubles in this round.
+    /// The window doubles in this round of slow start.
     doubling: bool,
 }
 

@@ -31,12 +31,12 @@ pub enum OptionValue {
 /// The options of an algorithm, by name.
 pub type Options = BTreeMap<String, OptionValue>;
 
-/// Where an object is at work.
+/// The place at which an object is at work.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Place {
     /// What it belongs to, for messages: `flow web, client`, `link r1-r2`.
     pub name: String,
-    /// For a generator of its own: a function of the run's seed and the name.
+    /// A seed for a generator of its own: a function of the run's seed and the name.
     pub seed: u64,
 }
 

@@ -22,7 +22,7 @@ use anabranch_packetdrill::runner::{Against, Drill};
 use anabranch_packetdrill::{Profile, Settings};
 use anabranch_units::Span;
 
-/// How late an event of a session may be before the run counts as disturbed by other programs.
+/// The lateness of an event of a session above which the run counts as disturbed by other programs.
 const LATE: Span = Span::from_millis(3);
 
 /// What came of a session that two stacks have run.

@@ -70,7 +70,6 @@ pub fn usrsctp() -> Result<Against, String> {
 /// Refuses, since only Linux has this stack.
 ///
 /// # Errors
-///
 /// Always.
 #[cfg(not(target_os = "linux"))]
 pub fn usrsctp() -> Result<Against, String> {
@@ -80,7 +79,6 @@ pub fn usrsctp() -> Result<Against, String> {
 /// Refuses, since only Linux has this stack.
 ///
 /// # Errors
-///
 /// Always.
 #[cfg(not(target_os = "linux"))]
 pub fn kernel() -> Result<Against, String> {

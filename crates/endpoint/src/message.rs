@@ -18,8 +18,8 @@ pub struct Outgoing {
     pub payload: Payload,
 }
 
-/// How long a message is sent again, where both sides can give one up; where
-/// they cannot, for ever.
+/// How long a message is retransmitted, where both sides can give one up; where they cannot, it is
+/// never given up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Patience {
     /// The message is retransmitted until it is acknowledged or the connection ends.
@@ -40,8 +40,8 @@ pub struct Incoming {
     pub tag: u32,
     /// The message's octets, as many as were sent.
     pub payload: Payload,
-    /// How long it was complete and waited for earlier messages of its stream
-    /// (head-of-line blocking).
+    /// Time for which it was complete and waited for earlier messages of its stream (head-of-line
+    /// blocking).
     pub waited: Span,
 }
 
@@ -50,8 +50,8 @@ pub struct Incoming {
 pub enum Refusal {
     /// No room for now; [`Event::Writable`](crate::Event::Writable) follows.
     Full,
-    /// Not this one: the connection ends, the message is larger than the send
-    /// buffer, or there is no such stream.
+    /// It can never be sent: the connection ends, the message is larger than the send buffer, or
+    /// there is no such stream.
     Never,
 }
 

@@ -16,8 +16,8 @@ pub trait Observe {
         None
     }
 
-    /// Where the connection stands, in one line for people: its state, what waits to be sent and to
-    /// be acknowledged, what holds it up.
+    /// Returns a line for people: the connection's state, what waits to be sent and to be
+    /// acknowledged, what holds it up.
     fn status(&self) -> String {
         let observe = self.observe();
         format!(

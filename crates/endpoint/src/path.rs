@@ -9,7 +9,7 @@ use anabranch_wire::Addr;
 pub enum PathState {
     /// No heartbeat has been answered yet.
     Unconfirmed,
-    /// In use or ready for it.
+    /// The path is in use or ready for it.
     Active,
     /// Some errors in a row: used if no path is active.
     PotentiallyFailed,

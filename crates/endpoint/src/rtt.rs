@@ -8,7 +8,7 @@ use variation::Variation;
 /// Bounds of the retransmission timeout.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RtoBounds {
-    /// Before the first sample (RFC 6298 §2.1: 1 s; RFC 2988: 3 s).
+    /// The timeout before the first sample (RFC 6298 §2.1: 1 s; RFC 2988: 3 s).
     pub initial: Span,
     /// Lower bound (RFC 6298 §2.4: 1 s).
     pub min: Span,
@@ -51,7 +51,7 @@ pub struct RttEstimator {
     sampled: bool,
     /// Number of doublings in force (RFC 6298 §5.5).
     backoff: u8,
-    /// How RTTVAR follows, where every acknowledgment gives a sample.
+    /// The rule by which RTTVAR follows where every acknowledgment gives a sample.
     variation: Option<Box<Variation>>,
 }
 

@@ -13,7 +13,7 @@ use anabranch_wire::{Payload, pattern};
 pub enum Sends {
     /// The application sends nothing.
     Nothing,
-    /// So many octets, as soon as they fit the send buffer.
+    /// It sends so many octets, as soon as they fit the send buffer.
     Octets(u64),
     /// Requests or answers by turns, so many of so many octets; `theirs` is the size of the
     /// peer's. The side that is `first` does not wait for the peer's first.
@@ -72,7 +72,7 @@ impl Sends {
 pub enum Reads {
     /// All that there is, when it hears of it.
     AtOnce,
-    /// So many octets (or one message) at a time, with a pause before each.
+    /// It reads so many octets (or one message) at a time, with a pause before each.
     Slowly {
         /// Octets that it reads at a time.
         octets: usize,

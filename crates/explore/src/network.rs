@@ -7,7 +7,7 @@ use anabranch_units::{Span, Time};
 use anabranch_wire::tcp::OptionKind;
 use anabranch_wire::{Addr, Body, Ecn, Packet};
 
-/// How long [`Fault::Outage`] lasts: beyond a second retransmission.
+/// Length of [`Fault::Outage`]: beyond a second retransmission.
 pub const OUTAGE: Span = Span::from_secs(4);
 
 /// Most paths between the two endpoints.
@@ -18,7 +18,7 @@ pub(crate) const PATHS: usize = 2;
 pub(crate) enum Held {
     /// The packet arrives in order.
     No,
-    /// So many events of its receiver.
+    /// It arrives after so many events of its receiver.
     Events(u8),
     /// A timer of its receiver.
     ReceiverTimer,

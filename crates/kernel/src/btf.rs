@@ -38,7 +38,7 @@ pub struct Btf {
 pub(crate) struct Member<'a> {
     pub name: &'a str,
     pub of: u32,
-    /// From the start of the structure, in bits.
+    /// Place of the field from the start of the structure, in bits.
     pub bits: u32,
     /// Bits of a bit field, 0 for other members.
     pub width: u32,

@@ -77,7 +77,7 @@ pub struct Program {
 pub struct Slot {
     /// Number of the member in the structure of operations.
     pub member: u32,
-    /// Where the value has it, in octets.
+    /// Place of the member in the value, in octets.
     pub offset: usize,
 }
 

@@ -12,7 +12,7 @@ const PART: usize = 2;
 /// A field where it lies in a structure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Field {
-    /// From the start of the outermost structure, in bits.
+    /// Place of the field from the start of the outermost structure, in bits.
     bits: u32,
     /// Bits of a bit field, else 0.
     width: u32,

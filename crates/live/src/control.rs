@@ -16,9 +16,9 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Where what outlives its loader has names.
+/// The directory with the names of what outlives its loader.
 pub const DIRECTORY: &str = "/sys/fs/bpf/anabranch";
-/// Where the file system of BPF belongs, and how it says that it is there.
+/// The place where the file system of BPF belongs.
 const FILE_SYSTEM: &str = "/sys/fs/bpf";
 const MAGIC: u32 = 0xcafe_4a11;
 const TYPES: &str = "/sys/kernel/btf/vmlinux";
@@ -119,7 +119,7 @@ pub struct Kept {
     pub counts: Counts,
 }
 
-/// Those that are kept, by name.
+/// Returns the algorithms that are kept, by name.
 ///
 /// # Errors
 /// The kernel's.

@@ -34,7 +34,7 @@ pub enum End {
     WhenOver {
         /// It goes on for so long at most for connections to end.
         patience: Span,
-        /// And then for so long in any case, for what is still in the network.
+        /// Time for which it goes on after that in any case, for what is still in the network.
         rest: Span,
     },
 }
@@ -47,7 +47,7 @@ pub struct Stop {
 }
 
 impl Stop {
-    /// For the run of this reactor.
+    /// Makes a handle that stops the run of this reactor.
     pub fn new(reactor: &Reactor) -> Stop {
         Stop { flag: Arc::new(AtomicBool::new(false)), reactor: reactor.clone() }
     }
@@ -73,7 +73,7 @@ pub struct Live<E> {
     pub ports: Vec<Port>,
     /// What stands on the wire for a node.
     pub book: AddressBook,
-    /// Where sockets and programs report.
+    /// The reactor at which sockets and programs report.
     pub reactor: Reactor,
     /// Programs that run until they end.
     pub programs: Vec<Program>,
@@ -115,7 +115,7 @@ const TURN: u64 = 256 << 10;
 /// Each of them at least: an initial window of TCP, so that a piece is no longer than the burst of
 /// departures that waits for it.
 const PIECE: u64 = 16 << 10;
-/// How often the loop asks whether all is over.
+/// Time between two looks at whether all is over.
 const LOOK: Span = Span::from_millis(5);
 
 impl<E: FlowEndpoint + Ready + Send> Live<E> {

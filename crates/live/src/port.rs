@@ -20,31 +20,30 @@ pub struct Port {
     received: Vec<u8>,
     /// Buffer for what is written to the device.
     sent: Vec<u8>,
-    /// Where segments for the host are taken together.
+    /// Segments for the host that are taken together, where they are.
     gathering: Option<Box<Gathering>>,
     /// Why the first packet that was not understood was not.
     first_ignored: Option<ParseError>,
     /// Why the first packet that the host did not take was not taken.
     first_refused: Option<String>,
-    /// Where the kernel counts what it could not give us, and which device.
+    /// The kernel's counter of what it could not give us, and the device's number.
     kernel: Option<(Netlink, u32)>,
 }
 
 /// What a port counts, in packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PortCounters {
-    /// From the host into the network.
+    /// Packets from the host that entered the network.
     pub entered: u64,
-    /// From the network to the host.
+    /// Packets from the network that the host took.
     pub left: u64,
-    /// From the host, and not for this network: no IP packet, a fragment, a
-    /// wrong checksum, or an address that nobody has.
+    /// Packets from the host that are not for this network: no IP packet, a fragment, a wrong
+    /// checksum, or an address that nobody has.
     pub ignored: u64,
-    /// For the host, which did not take them: the device is down, or the host
-    /// short of memory.
+    /// Packets for the host that it did not take: the device is down, or the host short of memory.
     pub refused: u64,
-    /// From the host, and lost in front of the port: the queue of the device was
-    /// full, because the loop was away. Known at the end of a run.
+    /// Packets from the host that were lost in front of the port: the queue of the device was full,
+    /// because the loop was away. Known at the end of a run.
     pub overrun: u64,
 }
 

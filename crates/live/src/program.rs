@@ -52,13 +52,13 @@ pub struct Program {
 struct Shared {
     stop: AtomicBool,
     over: AtomicBool,
-    /// How it ended by itself.
+    /// Its exit status, once it has ended by itself.
     status: Mutex<Option<ExitStatus>>,
     /// Why it could not be started.
     failure: Mutex<Option<String>>,
 }
 
-/// How often its thread looks.
+/// Time between two looks of its thread.
 const LOOK: Duration = Duration::from_millis(5);
 /// What a program has to end by itself when it is told to.
 const PATIENCE: Duration = Duration::from_millis(1000);
@@ -144,7 +144,7 @@ impl Shared {
         *self.failure.lock().expect("nobody panics with it") = Some(error.to_string());
     }
 
-    /// Until it has ended, by itself or because it was told to.
+    /// Watches the program until it has ended, by itself or because it was told to.
     fn watch(&self, mut child: Child, grouped: bool) {
         while !self.stop.load(Ordering::Relaxed) {
             match child.try_wait() {
@@ -178,7 +178,7 @@ impl Shared {
 /// they join each other's threads, or ours.
 static FORKS: Mutex<()> = Mutex::new(());
 
-/// From the thread that will watch it: the kernel's signal on a parent's death
+/// Starts the program from the thread that will watch it: the kernel's signal on a parent's death
 /// means the thread.
 fn spawn(namespace: &Namespace, text: &str, stdio: Stdio) -> Result<Child, LiveError> {
     namespace.enter()?;

@@ -67,13 +67,12 @@ impl Reactor {
         make().doing("epoll")
     }
 
-    /// From now on `token` is ready when `fd` can be read.
+    /// Makes `token` ready whenever `fd` can be read.
     pub(crate) fn add_reader(&self, fd: impl AsFd, token: Token) -> Result<(), Errno> {
         self.add(fd, token, epoll::EventFlags::IN)
     }
 
-    /// From now on `token` is ready whenever `fd` becomes readable, writable or
-    /// fails.
+    /// Makes `token` ready whenever `fd` becomes readable, writable or fails.
     pub(crate) fn add_edges(&self, fd: impl AsFd, token: Token) -> Result<(), Errno> {
         use epoll::EventFlags as Flags;
         self.add(fd, token, Flags::IN | Flags::OUT | Flags::RDHUP | Flags::ET)

@@ -19,7 +19,7 @@ pub(crate) struct Subflows {
     book: Arc<AddressBook>,
     list: Vec<Subflow>,
     connection: MptcpInfo,
-    /// Where the window algorithm is ours.
+    /// The couplings of the window algorithm, where it is ours.
     couplings: Option<Arc<Couplings>>,
     place: Place,
 }
@@ -33,7 +33,8 @@ struct Subflow {
 }
 
 impl Subflows {
-    /// None yet, of hosts with these addresses; `couplings` where the window algorithm is ours and coupled.
+    /// Makes the subflows of a connection that has none yet, of hosts with these addresses;
+    /// `couplings` where the window algorithm is ours and coupled.
     pub(crate) fn new(book: Arc<AddressBook>, couplings: Option<Arc<Couplings>>) -> Subflows {
         Subflows { book, couplings, ..Subflows::default() }
     }

@@ -50,7 +50,7 @@ pub enum Selection {
     BufferBased {
         /// Below this much video in the buffer the lowest rung is selected.
         reservoir: Span,
-        /// So much above the reservoir the highest rung is selected.
+        /// From so much video above the reservoir on the highest rung is selected.
         cushion: Span,
     },
     /// The rung follows the throughput: see [`RateBased`].

@@ -240,7 +240,7 @@ impl Connection {
         }
     }
 
-    /// Where the connection is.
+    /// Returns how the connection stands: in its handshake, Multipath TCP or TCP.
     pub fn phase(&self) -> Phase {
         self.session.phase()
     }
@@ -256,8 +256,8 @@ impl Connection {
         self.session.key().token()
     }
 
-    /// Before the first packet: draws another key as long as the token is that of
-    /// another connection of the host (RFC 8684 §3.1).
+    /// Draws another key, before the first packet, as long as the token is that of another
+    /// connection of the host (RFC 8684 §3.1).
     pub fn avoid_tokens(&mut self, mut is_taken: impl FnMut(u32) -> bool) {
         while is_taken(self.token()) {
             let key = Key(self.generator.next_u64());
@@ -314,7 +314,7 @@ impl Connection {
         self.readiness.uncollected(!self.session.is_multipath())
     }
 
-    /// Before the first packet: this side has another key.
+    /// Gives this side another key, before the first packet.
     fn set_key(&mut self, key: Key) {
         self.session.set_key(key);
         self.sender.renumber(key.idsn());

@@ -89,8 +89,8 @@ impl Listener {
         }
     }
 
-    /// At most so many handshakes are under way, in place of four for each connection that
-    /// may wait.
+    /// Limits the handshakes under way to `most`, in place of four for each connection that may
+    /// wait.
     #[must_use]
     pub fn with_half_open(mut self, most: usize) -> Listener {
         self.most_half_open = most;

@@ -40,7 +40,7 @@ pub(crate) struct Receiver {
     octets: Option<Box<Octets>>,
 }
 
-/// Whom the peer should hear of a window from that the application has opened.
+/// The subflows on which the peer should hear of a window that the application has opened.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Tell {
     /// Nobody: it is no news, or the next segment says it.

@@ -96,7 +96,7 @@ pub trait Scheduler: fmt::Debug + Send {
         false
     }
 
-    /// Where it needs room: this subflow alone has some, and gets the segment
+    /// Tells a scheduler that needs room that this subflow alone has some, and gets the segment
     /// without being chosen.
     fn on_only(&mut self, _id: u32) {}
 

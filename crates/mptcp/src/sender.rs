@@ -78,8 +78,7 @@ impl Sender {
         }
     }
 
-    /// Before anything is sent: another key has been drawn, whose initial data sequence number is
-    /// `idsn`.
+    /// Takes another key, before anything is sent, whose initial data sequence number is `idsn`.
     pub fn renumber(&mut self, idsn: u64) {
         self.numbering = Numbering::from_idsn(idsn);
     }

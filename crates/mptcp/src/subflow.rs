@@ -12,7 +12,7 @@ use anabranch_units::{Span, Time};
 use anabranch_wire::tcp::mptcp::MptcpOption;
 use anabranch_wire::{Addr, FlowKey};
 
-/// How far a subflow has come (RFC 8684 §3.1, §3.2).
+/// The stage of a subflow's handshake (RFC 8684 §3.1, §3.2).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Stage {
     /// The connection's first subflow, whose handshake is the connection's.
@@ -46,7 +46,7 @@ pub(crate) enum Stage {
 /// Octets that went with the SYNs of a subflow (RFC 7413).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Early {
-    /// With this side's SYN, and acknowledged by the SYN/ACK.
+    /// Octets that went with this side's SYN, and were acknowledged by the SYN/ACK.
     pub sent: u32,
     /// Octets that came with the peer's SYN.
     pub received: u32,
@@ -85,7 +85,7 @@ pub(crate) struct Subflow {
     pub id: u32,
     /// Number of the path for which it counts what it carries.
     pub path: usize,
-    /// How far its handshake has come.
+    /// Stage of its handshake.
     pub stage: Stage,
     /// The subflow of the path manager that it is, where this side opened it.
     pub wanted: Option<Wanted>,
@@ -294,8 +294,8 @@ impl Subflow {
         }
     }
 
-    /// How little it is liked (RFC 8684 §3.3.8): backups, and those that do not answer, carry data
-    /// only without others.
+    /// Returns its rank, the lowest the best (RFC 8684 §3.3.8): backups, and those that do not
+    /// answer, carry data only without others.
     #[inline]
     pub fn rank(&self) -> u32 {
         self.is_backup() as u32 + 2 * self.failed as u32

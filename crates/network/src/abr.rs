@@ -104,7 +104,7 @@ pub struct Atm {
     dates: Vec<Time>,
     /// The computation of exact rates, if a port asks for it.
     shares: Option<Shares>,
-    /// Who was in use and what answers took, at the last computation.
+    /// Whether each direction was in use and what its answers took, at the last computation.
     known: Vec<(bool, u32)>,
     /// Events handled and not yet taken.
     handled: u64,

@@ -79,7 +79,7 @@ pub enum LinkEvent {
     Delivered,
 }
 
-/// Who watches a link's packets.
+/// A watcher of a link's packets.
 pub trait LinkWatch {
     /// Something happened to `packet` at `now`.
     fn link_event(&mut self, now: Time, event: LinkEvent, packet: &Packet);

@@ -45,7 +45,7 @@ impl Topology {
         self.multipath = multipath;
     }
 
-    /// Where a link starts and ends.
+    /// Returns the nodes at which a link starts and ends.
     pub fn ends(&self, link: LinkId) -> (NodeId, NodeId) {
         self.links[link.0 as usize]
     }

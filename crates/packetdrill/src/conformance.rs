@@ -67,8 +67,8 @@ pub struct Others<'a> {
     pub usrsctp: Option<&'a Against>,
 }
 
-/// How often a script is run that the kernel fails: in real time another program may
-/// be in the way.
+/// Times that a script is run that the kernel fails: in real time another program may be in the
+/// way.
 const ATTEMPTS: u32 = 3;
 /// Scripts that are run in real time at once.
 const AT_ONCE: usize = 2;

@@ -16,7 +16,7 @@ pub struct Traced {
     pub packet: Packet,
 }
 
-/// Where and why a script failed.
+/// A failure of a script, with its place.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Failure {
     /// Place of the event in the script.

@@ -82,7 +82,7 @@ type Run<T = ()> = Result<T, Stop>;
 
 struct Sent {
     time: Time,
-    /// Without the datagram that it left in, if it did.
+    /// The packet without the datagram that it left in, if it did.
     packet: Packet,
     /// Ports of UDP, source and destination, of that.
     udp: Option<(u16, u16)>,

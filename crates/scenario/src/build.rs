@@ -565,7 +565,7 @@ impl Arrivals {
         Arrivals { processes: entries.filter_map(process).collect() }
     }
 
-    /// How long after `start` the next flow of `entry` starts.
+    /// Returns how long after `start` the next flow of `entry` starts.
     fn next(&mut self, entry: usize) -> Span {
         let Some((per_second, last, generator)) = self.processes.get_mut(&entry) else {
             return Span::ZERO;

@@ -19,9 +19,9 @@ pub struct CaptureOptions {
     /// Names of hosts (all their interfaces), of interfaces, of links (both directions, as they come
     /// out at the far end) and of a link's reverse direction. None: all hosts, each flow at `end`.
     pub places: Vec<String>,
-    /// Where flows are captured when no place is named.
+    /// The ends at which flows are captured when no place is named.
     pub end: CaptureEnd,
-    /// How much of each packet is kept.
+    /// Octets of each packet that are kept.
     pub snap: Snap,
 }
 

@@ -16,7 +16,7 @@ use std::sync::Arc;
 pub(crate) trait HasCustom: Clone {
     /// Whether the configuration names an algorithm of the user's own.
     fn has_custom(&self) -> bool;
-    /// They work at this place.
+    /// Puts the algorithms at this place.
     fn place(&mut self, place: &Arc<Place>);
 }
 

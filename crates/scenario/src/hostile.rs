@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// Addresses from here on are nobody's: far above those of nodes, and within what an
 /// address book gives an address of IPv4 (10.16.0.1 and up).
 const FIRST_FORGED: u32 = 1 << 20;
-/// How often the memory of hosts that are attacked or listen is looked at, in a short run.
+/// Time between two looks at the memory of hosts that are attacked or listen, in a short run.
 const LOOK_EVERY: Span = Span::from_millis(5);
 /// Most looks at the memory of a host in a run.
 const LOOKS: u64 = 10_000;

@@ -42,7 +42,7 @@ pub use anabranch_live::{Stop, enter_user_namespace};
 pub use controls::ControlRow;
 pub use precision::Precision;
 
-/// How to run a scenario live.
+/// Options of a live run that are not in the scenario.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct LiveOptions {
     /// Seed of the network's randomness; `None` takes the scenario's.
@@ -67,7 +67,7 @@ pub struct LiveResult {
     /// The rows and series that a simulated run has. Of flows with kernel senders the columns that
     /// `TCP_INFO` does not tell are 0: see [`LiveResult::kernel_senders`].
     pub result: RunResult,
-    /// How precise the emulation was.
+    /// The precision of the emulation.
     pub precision: Precision,
     /// Names of the flows whose sender is a kernel.
     pub kernel_senders: Vec<String>,
@@ -110,11 +110,11 @@ pub struct PortRow {
     pub first_refused: Option<String>,
 }
 
-/// How long programs at the `to` of flows have before those at the `from` start.
+/// Time that programs at the `to` of flows have before those at the `from` start.
 const HEAD_START: Duration = Duration::from_millis(300);
 /// What connections have to end once everything has arrived.
 const PATIENCE: Span = Span::from_secs(3);
-/// For packets and programs when all connections have ended, beside the way there and back.
+/// Time for packets and programs when all connections have ended, beside the way there and back.
 const REST: Span = Span::from_millis(100);
 /// Time between two looks at a kernel's `TCP_INFO` where a scenario observes.
 const SAMPLE: Span = Span::from_millis(5);

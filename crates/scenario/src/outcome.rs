@@ -78,7 +78,7 @@ pub(crate) fn end(scenario: &Scenario, simulation: &Simulation<Transport>) -> En
     }
 }
 
-/// How far a flow came, and why not further.
+/// Returns how far a flow came, and why not further.
 pub(crate) fn of(
     simulation: &Simulation<Transport>,
     flow: &BuiltFlow,
@@ -97,7 +97,7 @@ pub(crate) fn of(
     (outcome, Some(why(simulation, flow, standing, progress)))
 }
 
-/// How much has arrived, what the flow waits for, and the state of both ends.
+/// Says how much has arrived, what the flow waits for, and the state of both ends.
 fn why(
     simulation: &Simulation<Transport>,
     flow: &BuiltFlow,

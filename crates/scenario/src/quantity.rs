@@ -178,7 +178,7 @@ const PS_PER_S: u64 = 1_000_000_000_000;
 /// are sums of such times.
 pub(crate) const LONGEST_S: u64 = 10 * 24 * 3600;
 
-/// In the first unit (from large to small) that divides `n`.
+/// Writes `n` in the first unit (from large to small) that divides it.
 fn write_in(n: u64, units: &[(u64, &str)]) -> String {
     let fits = units.iter().find(|(scale, _)| n > 0 && n.is_multiple_of(*scale));
     match fits {

@@ -41,13 +41,13 @@ pub struct Replay {
     /// an association all but `received` of each path, `FLOW.PATH.sends`, in
     /// chunks, and `FLOW.PATH.sacks`.
     pub series: Vec<NamedSeries>,
-    /// Where packets were seen.
+    /// Interfaces at which packets were seen.
     pub interfaces: Vec<SeenInterface>,
     /// Packets that are neither TCP nor SCTP, or not whole in their headers.
     pub others: u64,
     /// Time of the last packet, in seconds, on the capture's clock.
     pub end_s: f64,
-    /// Who wrote the capture, as it says itself.
+    /// Name of the program that wrote the capture, as it says itself.
     pub application: String,
     /// The file ends within a packet.
     pub is_cut: bool,
@@ -93,7 +93,7 @@ struct Seen {
     nanos: u64,
     interface: u32,
     direction: Option<Direction>,
-    /// From the side that was seen first.
+    /// The segment is from the side that was seen first.
     forward: bool,
     segment: Segment,
 }

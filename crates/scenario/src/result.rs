@@ -103,7 +103,7 @@ pub struct FlowRow {
     /// Why the connection ended, once it has: `normal`, `reset`, `refused`,
     /// `timed-out` or `aborted`.
     pub closed: Option<&'static str>,
-    /// How far it came: see [`Outcome`].
+    /// Outcome of the flow, from complete to stalled.
     pub outcome: Outcome,
     /// Where the outcome is `ended`, `unfinished` or `stalled`: how much has arrived of how much, what
     /// it waits for, and the state of both ends.
@@ -257,9 +257,9 @@ pub struct NamedSeries {
     pub time_s: Vec<f64>,
     /// Octets, seconds, packets or stream offsets, as the quantity has it.
     pub value: Vec<f64>,
-    /// For packets sent: octets of payload.
+    /// Octets of payload of each packet; for packets sent only.
     pub len: Vec<u32>,
-    /// For packets sent: whether the first octet had been sent before.
+    /// Whether the first octet of each packet had been sent before; for packets sent only.
     pub retransmission: Vec<bool>,
 }
 

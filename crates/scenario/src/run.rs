@@ -219,8 +219,7 @@ pub fn run_batch(
     })
 }
 
-/// How long a flow has taken: to its finish, or else until it stopped or the
-/// run ended.
+/// Returns how long a flow has taken: to its finish, or else until it stopped or the run ended.
 fn seconds(flow: &BuiltFlow, result: &anabranch_sim::FlowResult, end: Time) -> f64 {
     let until = result.finish.unwrap_or(flow.stop.map_or(end, |stop| stop.min(end)));
     until.saturating_since(result.start).as_secs_f64()

@@ -30,7 +30,7 @@ pub enum Transport {
     Mptcp(Box<Multipath>),
     /// UDP (RFC 768).
     Udp(Box<Socket>),
-    /// Any of them, of a peer that does not tell the truth.
+    /// An endpoint of any transport, of a peer that does not tell the truth.
     Misbehaving(Box<Misbehaving<Transport>>),
     /// A socket of a kernel, in live runs.
     #[cfg(target_os = "linux")]

@@ -430,7 +430,7 @@ impl AppState {
         }
     }
 
-    /// Those that wait for this flow hear of it.
+    /// Tells those that wait for this flow.
     fn pass_barrier(&mut self, now: Time, context: &mut AppContext, gone: bool) {
         let Some(number) = self.task.source() else { return };
         if let Some(barrier) = context.sources[number].barrier() {

@@ -41,7 +41,7 @@ impl Barrier {
         opens
     }
 
-    /// Those who have not left: source and endpoint.
+    /// Returns source and endpoint of those that have not left.
     pub(crate) fn present(&self) -> impl Iterator<Item = (u32, u32)> {
         self.members
             .iter()

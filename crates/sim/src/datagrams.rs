@@ -33,7 +33,7 @@ pub struct DatagramSummary {
     pub received: u64,
     /// Copies received beyond that.
     pub duplicates: u64,
-    /// In the network when the run ended.
+    /// Datagrams in the network when the run ended.
     pub under_way: u64,
     /// Datagrams lost, and the runs that they make.
     pub losses: Losses,

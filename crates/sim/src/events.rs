@@ -9,7 +9,7 @@ use anabranch_units::Time;
 pub struct EventQueue {
     /// Date in the high 64 bits, source below.
     heap: Vec<u128>,
-    /// Where each source stands in the heap.
+    /// Place of each source in the heap.
     places: Vec<u32>,
 }
 
@@ -31,7 +31,7 @@ impl EventQueue {
         self.places.len()
     }
 
-    /// From now on there are `sources` sources; no fewer than before.
+    /// Makes room for `sources` sources; no fewer than before.
     pub fn grow(&mut self, sources: usize) {
         self.places.resize(sources.max(self.places.len()), ABSENT);
     }

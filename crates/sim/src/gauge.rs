@@ -9,7 +9,7 @@ use anabranch_units::{Span, Time};
 pub struct MemoryResult {
     /// Octets at the last look.
     pub last: u64,
-    /// At the look that found most.
+    /// Octets at the look that found most.
     pub peak: u64,
     /// Sum of the octets at all looks.
     pub sum: u64,

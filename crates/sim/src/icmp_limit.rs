@@ -22,7 +22,7 @@ pub struct IcmpLimits {
     pub node: Option<IcmpBucket>,
     /// The bucket of the node towards one destination; `None`: no limit.
     pub destination: Option<IcmpBucket>,
-    /// They hold for *packet too big*, too.
+    /// The limits hold for *packet too big*, too.
     pub too_big: bool,
 }
 
@@ -30,9 +30,9 @@ impl IcmpLimits {
     /// Nodes send as many errors as they have reason to.
     pub const NONE: IcmpLimits = IcmpLimits { node: None, destination: None, too_big: true };
 
-    /// Those of Linux: `icmp_msgs_per_sec` 1000 with `icmp_msgs_burst` 50, and
-    /// `icmp_ratelimit` of one each second towards a destination, six at once;
-    /// *packet too big* is free of both.
+    /// Returns the limits of Linux: `icmp_msgs_per_sec` 1000 with `icmp_msgs_burst` 50, and
+    /// `icmp_ratelimit` of one each second towards a destination, six at once; *packet too big* is
+    /// free of both.
     pub fn linux() -> IcmpLimits {
         IcmpLimits {
             node: Some(IcmpBucket { interval: Span::from_millis(1), burst: 50 }),

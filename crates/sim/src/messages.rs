@@ -28,17 +28,17 @@ pub struct MessageTraffic {
     pub total: Option<u64>,
     /// The times at which messages are made.
     pub pace: Pace,
-    /// They go on so many streams, in turn.
+    /// Number of streams on which messages go in turn.
     pub streams: u16,
-    /// They are delivered as soon as they are complete.
+    /// Messages are delivered as soon as they are complete.
     pub unordered: bool,
-    /// They may be given up so long after they were made.
+    /// Time after which messages may be given up.
     pub lifetime: Option<Span>,
-    /// They may be given up after so many retransmissions.
+    /// Number of retransmissions after which messages may be given up.
     pub retransmissions: Option<u16>,
     /// Each delivery is kept, not only their sums.
     pub keep: bool,
-    /// They are datagrams, which may be lost, and are measured as such.
+    /// Messages are datagrams, which may be lost, and are measured as such.
     pub datagrams: Option<DatagramSpec>,
     /// Seed of sizes and times.
     pub seed: u64,
@@ -49,14 +49,15 @@ pub struct MessageTraffic {
 pub enum Pace {
     /// Messages are made as soon as the send buffer takes them.
     Saturated,
-    /// At a constant rate of octets: each as long after the one before as that
+    /// Messages are made at a constant rate of octets: each as long after the one before as that
     /// one takes at the rate.
     Rate(Rate),
-    /// With such times between them.
+    /// Messages are made with such times between them.
     Every(Duration),
-    /// So long after the start, ascending; there are no more than these.
+    /// Messages are made at these times after the start, ascending; there are no more than these.
     At(Arc<[Span]>),
-    /// At a constant rate of octets during on times, none during off times; begins on.
+    /// Messages are made at a constant rate of octets during on times, none during off times;
+    /// begins on.
     OnOff {
         /// Rate of octets during an on time.
         rate: Rate,
@@ -99,7 +100,7 @@ pub struct Delivery {
     pub len: u32,
     /// Time since it was made.
     pub delay: Span,
-    /// How long it was complete and waited for earlier ones of its stream.
+    /// Time for which it was complete and waited for earlier ones of its stream.
     pub waited: Span,
 }
 
@@ -144,7 +145,7 @@ pub(crate) struct Channel {
     waiting: VecDeque<Waiting>,
     /// Messages that the endpoint took.
     taken: u64,
-    /// Those that were taken and are not read yet, from the number `first` on.
+    /// Messages that were taken and are not read yet, from the number `first` on.
     pending: VecDeque<Pending>,
     first: u64,
     stopped: bool,
@@ -430,7 +431,7 @@ fn tag(number: u64) -> u32 {
 /// The tag of the first message of each direction.
 pub const FIRST_TAG: u32 = 1 << 16;
 
-/// Where the octets of a message stand in the pattern.
+/// Returns where the octets of a message stand in the pattern.
 fn position(number: u64) -> u64 {
     number << 32
 }

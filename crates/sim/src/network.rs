@@ -21,8 +21,8 @@ use anabranch_wire::{Addr, Body, Icmp, IcmpKind, Packet, Quote, icmp};
 pub(crate) struct Network {
     pub now: Time,
     pub links: Vec<Link>,
-    /// Where each link ends, for one load: as the topology says, or the station
-    /// of a regulator.
+    /// Node at which each link ends, for one load: as the topology says, or the station of a
+    /// regulator.
     pub ends: Vec<NodeId>,
     pub events: Tournament,
     pub pool: PacketPool,
@@ -187,7 +187,7 @@ impl Network {
         self.hosts.as_ref().map_or(Time::NEVER, |hosts| hosts.due())
     }
 
-    /// To be called when observers have been attached.
+    /// Finds out who watches; to be called when observers have been attached.
     pub(crate) fn set_watched(&mut self) {
         let by_hosts = self.hosts.as_ref().is_some_and(|hosts| hosts.watch_links());
         self.watched = by_hosts || self.observers.packets() || self.observers.events();

@@ -38,7 +38,7 @@ pub(crate) struct Outside {
     pub leaving: Vec<Leaving>,
     /// Endpoints whose applications have more to write.
     pub rests: VecDeque<u32>,
-    /// How much they write in a turn.
+    /// Octets that they write in a turn.
     pub turn: Turn,
     /// Hosts inside that take segments together.
     pub offload: Option<Offload>,

@@ -8,7 +8,7 @@ use anabranch_endpoint::{Demultiplex, Demux, Taken};
 use anabranch_network::NodeId;
 use anabranch_wire::{Body, FlowKey, Packet};
 
-/// For each node an array over the range of its ports, all in one table, so
+/// The owners of ports: for each node an array over the range of its ports, all in one table, so
 /// that a host with one flow costs one entry wherever its port is.
 #[derive(Debug)]
 pub(crate) struct Ports {
@@ -84,7 +84,7 @@ impl Ports {
         free
     }
 
-    /// From now on `node` has the ports of `owner`, all of which are bound.
+    /// Gives `node` the ports of `owner`, all of which are bound.
     pub(crate) fn alias(&mut self, node: NodeId, owner: NodeId) {
         self.rows[node.0 as usize] = self.rows[owner.0 as usize];
     }

@@ -128,7 +128,7 @@ impl<E: FlowEndpoint> Simulation<E> {
         self.network.observers.get_mut(handle)
     }
 
-    /// From now on, hashes everything that happens to packets.
+    /// Hashes everything that happens to packets from now on.
     pub fn enable_trace_hash(&mut self) {
         if self.trace_hash.is_none() {
             self.trace_hash = Some(self.attach(TraceHash::new()));
@@ -199,7 +199,7 @@ impl<E: FlowEndpoint> Simulation<E> {
         Some(channel.totals())
     }
 
-    /// Those of them that were read, in that order, where they are kept.
+    /// Returns the messages that were read, in that order, where they are kept.
     pub fn deliveries(&self, flow: FlowId, sender: Side) -> &[Delivery] {
         let channel = self.hosted(flow, sender).app.sent(&self.context);
         channel.map_or(&[], |channel| channel.deliveries())

@@ -22,7 +22,7 @@ pub struct Tournament {
     leaves: usize,
     /// Date of each source; [`Time::NEVER`] when it is not pending.
     dates: Vec<Time>,
-    /// Where keys count from; no date is earlier.
+    /// Time from which keys count; no date is earlier.
     base: Time,
     /// Low bits of a key that hold the source.
     source_bits: u32,

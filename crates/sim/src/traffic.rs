@@ -253,7 +253,7 @@ impl Source {
         }
     }
 
-    /// How the video or the loads of pages went, up to `now`.
+    /// Reports how the video or the loads of pages went, up to `now`.
     pub(crate) fn report(&self, now: Time) -> Option<FetchReport> {
         Some(self.fetch.as_ref()?.report(now))
     }

@@ -22,7 +22,7 @@ impl Draw {
         low + self.0.below(high - low + 1)
     }
 
-    /// From `low`, at least 1, to `high` so that each order of magnitude is as likely.
+    /// Draws from `low`, at least 1, to `high` so that each order of magnitude is as likely.
     pub fn spread(&mut self, low: u64, high: u64) -> u64 {
         let bits = |n: u64| 64 - n.leading_zeros() as u64;
         let width = self.between(bits(low), bits(high));
@@ -86,7 +86,7 @@ pub(crate) fn table<const N: usize>(fields: [(&str, Value); N]) -> Table {
 pub(crate) struct Options<'a> {
     pub draw: &'a mut Draw,
     pub table: Table,
-    /// How likely an option is given.
+    /// Probability with which an option is given.
     pub p: f64,
 }
 

@@ -111,7 +111,7 @@ fn cells_per_second(scenario: &Scenario) -> f64 {
     scenario.channels.iter().map(capacity).sum::<f64>() / (53.0 * 8.0)
 }
 
-/// Until a date, with at most so many events of a second.
+/// Advances until a date, with at most so many events of a second.
 fn advance(
     simulation: &mut Simulation<Transport>,
     until: Time,

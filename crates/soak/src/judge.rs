@@ -183,7 +183,7 @@ fn judge_flows(scenario: &Scenario, driven: &Driven, verdict: &mut Verdict) {
     }
 }
 
-/// After everything was delivered both sides come to know it.
+/// Judges that both sides come to know it after everything was delivered.
 fn judge_closing(scenario: &Scenario, driven: &mut Driven, verdict: &mut Verdict) {
     if scenario.duration.is_some() {
         return;
@@ -318,7 +318,7 @@ fn word(reason: CloseReason) -> &'static str {
 }
 
 thread_local! {
-    /// Where the last panic on this thread was, and what it said; `None` while nobody asks.
+    /// Place and words of the last panic on this thread; `None` while nobody asks.
     static PANIC: RefCell<Option<(String, String)>> = const { RefCell::new(None) };
 }
 

@@ -76,7 +76,7 @@ pub enum BlackHole {
     All,
 }
 
-/// Who may use Fast Open (RFC 7413).
+/// The sides that may use Fast Open (RFC 7413).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct FastOpen {
     /// Clients, where a call asks for it.
@@ -92,7 +92,8 @@ pub struct FastOpen {
 }
 
 impl FastOpen {
-    /// How a listener with these options and a queue of `backlog` uses Fast Open; `None` where it does not.
+    /// Returns how a listener with these options and a queue of `backlog` uses Fast Open; `None`
+    /// where it does not.
     fn of_listener(&self, options: &Options, backlog: u32) -> Option<FastOpenOptions> {
         let asked = options.fast_open.filter(|pending| *pending > 0);
         let accepts = self.server && (asked.is_some() || self.all_listeners);
@@ -146,7 +147,7 @@ struct Socket {
     stage: Stage,
     /// Number of connections that may wait at a listener, as its user asked.
     backlog: u32,
-    /// Where the first write connects to (`TCP_FASTOPEN_CONNECT`).
+    /// Address and port that the first write connects to (`TCP_FASTOPEN_CONNECT`).
     deferred: Option<(Addr, u16)>,
     /// What a connect left that the user called off.
     error: Option<Errno>,
@@ -323,8 +324,8 @@ impl Sockets {
         self.table.get(&fd).map(|socket| socket.blocking).ok_or(Errno::EBADF)
     }
 
-    /// How long a call of the user waits at most: one that writes or connects, or
-    /// one that reads or accepts; `None` for as long as it takes.
+    /// Returns how long a call of the user waits at most: one that writes or connects, or one that
+    /// reads or accepts; `None` for as long as it takes.
     pub fn patience(&self, fd: Fd, writes: bool) -> Option<Span> {
         let options = &self.table.get(&fd)?.options;
         if writes { options.send_timeout } else { options.receive_timeout }

@@ -66,9 +66,9 @@ pub struct TcpInfo {
     pub connection: Info,
     /// Time since data came last.
     pub last_data_received: Span,
-    /// Since data was written last.
+    /// Time since data was written last.
     pub last_data_sent: Span,
-    /// Since an acknowledgment came last.
+    /// Time since an acknowledgment came last.
     pub last_ack_received: Span,
     /// What limited the sender.
     pub limits: LimitTimes,
@@ -121,7 +121,7 @@ pub(crate) struct Stream {
     /// Offset, in octets written, where the last buffer begins that may still
     /// be added to.
     tail: u64,
-    /// Where buffers begin that are not wholly acknowledged.
+    /// Offsets at which buffers begin that are not wholly acknowledged.
     begun: VecDeque<u64>,
     written: u64,
     /// What was written when a push was forced or asked for last.

@@ -85,7 +85,7 @@ impl Traffic {
         self.sent_again += len as u64 - new;
     }
 
-    /// How long no acknowledgment has come.
+    /// Returns how long no acknowledgment has come.
     pub fn since_acknowledgment(&self, now: Time) -> Span {
         self.acknowledged_at.map_or(Span::ZERO, |at| now.saturating_since(at))
     }

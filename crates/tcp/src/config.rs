@@ -174,7 +174,7 @@ pub enum MtuProbing {
     Off,
     /// Once two timeouts in a row have made the segments smaller.
     BlackHole,
-    /// From the start, which is with segments of 1024 octets.
+    /// Probing begins with the connection, with segments of 1024 octets.
     Always,
 }
 
@@ -183,9 +183,9 @@ pub enum MtuProbing {
 pub enum Nagle {
     /// Never, as with `TCP_NODELAY`.
     Off,
-    /// While anything is unacknowledged.
+    /// It waits while anything is unacknowledged.
     Rfc,
-    /// While a segment that was not full is unacknowledged.
+    /// It waits while a segment that was not full is unacknowledged.
     Minshall,
 }
 
@@ -194,7 +194,7 @@ pub enum Nagle {
 pub enum ResetTimestamps {
     /// No reset carries timestamps.
     None,
-    /// Those by which a side ends its connection, as in Linux.
+    /// Resets by which a side ends its connection carry them, as in Linux.
     Aborts,
     /// Those, and answers to segments that carry them.
     All,
@@ -221,8 +221,7 @@ impl Default for KeepAlive {
     }
 }
 
-/// How a needless reduction of the window is found out, and then undone
-/// (RFC 4015).
+/// The ways in which a needless reduction of the window is found out, and then undone (RFC 4015).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct UndoOptions {
     /// F-RTO after timeouts (RFC 5682).
@@ -314,7 +313,7 @@ pub struct Config {
     /// report. RACK-TLP has its own way back. Schemes without SACK send all of it again anyway; for them the first two duplicate
     /// ACKs release a segment each on the way back too, as in ns-2 (RFC 3042 speaks of new data).
     pub go_back_n: bool,
-    /// How ACKs open the window.
+    /// The rule by which ACKs open the window.
     pub counting: Counting,
     /// What makes the window count as used, so that ACKs may open it further.
     pub window_use: WindowUse,
@@ -339,8 +338,7 @@ pub struct Config {
     pub window_probe: WindowProbe,
     /// Keep-alives; `None` for none.
     pub keep_alive: Option<KeepAlive>,
-    /// How long data may go unacknowledged (RFC 5482); `None` for no limit but
-    /// `max_retries`.
+    /// Time that data may go unacknowledged (RFC 5482); `None` for no limit but `max_retries`.
     pub user_timeout: Option<Span>,
     /// An attempt to open a connection ends when a router reports trouble of any
     /// kind (RFC 5461 §4.1).
@@ -379,12 +377,12 @@ pub struct Config {
     pub syn_retries: u32,
     /// Retransmissions of a SYN before its timeout doubles, besides `syn_retries`.
     pub syn_linear_timeouts: u32,
-    /// How long an attempt to open a connection may take; `None` for as long as SYNs are sent
+    /// Time that an attempt to open a connection may take; `None` for as long as SYNs are sent
     /// again. FreeBSD has 75 s (`net.inet.tcp.keepinit`).
     pub opening_timeout: Option<Span>,
     /// Retransmissions of one segment before giving up (RFC 9293 §3.8.3, R2).
     pub max_retries: u32,
-    /// How long TIME-WAIT lasts: 2 MSL.
+    /// Length of TIME-WAIT: 2 MSL.
     pub time_wait: Span,
     /// Habits in which stacks differ.
     pub manners: Manners,

@@ -61,7 +61,7 @@ pub(crate) struct Receiver {
     advertises_all: bool,
     /// The decision which ACKs wait, where that adapts to the peer (as in Linux).
     pub timing: Option<Box<AckTiming>>,
-    /// How far the advertised window has grown, where it does.
+    /// Growth of the advertised window, where it grows.
     growth: Option<Box<WindowGrowth>>,
 }
 
@@ -77,7 +77,7 @@ pub(crate) struct Arrival {
 }
 
 impl Receiver {
-    /// Before the peer's SYN. Data starts at offset 1.
+    /// Makes the receiver of a connection before the peer's SYN. Data starts at offset 1.
     pub fn new(config: &Config) -> Receiver {
         let timing = config.adaptive_acks.then(|| Box::new(AckTiming::new(config.quick_acks)));
         let mut new = Receiver { timing, ..Receiver::with(config.receive_buffer, config.dsack) };

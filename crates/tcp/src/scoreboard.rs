@@ -13,7 +13,7 @@ pub struct Scoreboard {
     retransmitted: Option<Box<RangeSet>>,
 }
 
-/// Where loss begins, by RFC 6675's `IsLost`.
+/// The edge below which loss begins, by RFC 6675's `IsLost`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LossEdge {
     /// Every unSACKed octet below is lost, none above is.

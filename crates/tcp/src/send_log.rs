@@ -15,7 +15,7 @@ use std::collections::VecDeque;
 /// The index that stands for no record.
 const NONE: u32 = u32::MAX;
 
-/// Where a record is believed to be.
+/// The place in which a record is believed to be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Place {
     InFlight,
@@ -62,7 +62,7 @@ pub(crate) struct Record {
 /// Octets newly believed lost, of a segment that left with a stamp.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Loss {
-    /// Where the octets begin.
+    /// Offset of the first octet lost.
     pub offset: u64,
     /// Number of octets lost.
     pub octets: u64,
@@ -79,7 +79,7 @@ pub(crate) struct SendLog {
     order: VecDeque<u32>,
     oldest: u32,
     newest: u32,
-    /// Where the last search by serial number ended.
+    /// Slot at which the last search by serial number ended.
     mark: u32,
     transmissions: u64,
     /// Records delivered above SND.UNA.

@@ -58,7 +58,7 @@ impl Octets {
         self.data.drain(..kept);
         self.start += buf.len() as u64;
     }
-    /// At most `len` octets from the `at`-th kept one on, in two pieces.
+    /// Returns at most `len` octets from the `at`-th kept one on, in two pieces.
     fn slices(&self, at: usize, len: usize) -> [&[u8]; 2] {
         let (first, second) = self.data.as_slices();
         let mid = first.len();

@@ -31,8 +31,8 @@ pub(crate) struct WindowGrowth {
 }
 
 impl WindowGrowth {
-    /// From a window of `initial` octets to one of `most`; from all of the buffer
-    /// with `u64::MAX`.
+    /// Makes the limit grow from a window of `initial` octets to one of `most`; from all of the
+    /// buffer with `u64::MAX`.
     pub fn new(initial: u64, most: u64) -> WindowGrowth {
         WindowGrowth { limit: initial, most, full: SEGMENT, shared: false, sizing: None }
     }

@@ -17,7 +17,7 @@ pub struct Config {
     pub dscp: u8,
     /// Octets of data that may wait for the host's line; a message beyond waits for room.
     pub send_buffer: u64,
-    /// How the number of a datagram stands in its data.
+    /// The place of a datagram's number in its data.
     pub framing: Framing,
 }
 

@@ -49,7 +49,7 @@ impl Default for AddressBook {
     }
 }
 
-/// Where the addresses come from that nobody entered.
+/// The source of addresses that nobody entered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum Mapping {
     #[default]

@@ -100,7 +100,7 @@ pub struct Quote {
     /// The first octets that followed the IP header: ports and the start of the transport's
     /// numbers.
     pub first: [u8; QUOTED],
-    /// Those behind, where `first` is the header of UDP: TCP's own, of a segment in UDP.
+    /// The octets behind `first`, where that is the header of UDP: TCP's own, of a segment in UDP.
     pub within_udp: Option<[u8; QUOTED]>,
 }
 

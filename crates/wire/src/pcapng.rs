@@ -48,7 +48,7 @@ pub enum Direction {
     Outbound,
 }
 
-/// How much of each packet a capture keeps. The original length is always there.
+/// The length of each packet that a capture keeps. The original length is always there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Snap {
     /// All but the payload at the end that exists only as a length
@@ -57,7 +57,7 @@ pub enum Snap {
     Headers,
     /// Everything; a payload that is only a length is written by its pattern.
     Whole,
-    /// At most so many octets from the IP header on.
+    /// That many octets at most are kept, from the IP header on.
     Octets(NonZeroU32),
 }
 
@@ -82,7 +82,7 @@ pub enum Snap {
 #[derive(Debug)]
 pub struct Writer<W: Write> {
     out: W,
-    /// How much of its packets each interface keeps.
+    /// The length of its packets that each interface keeps.
     snaps: Vec<Snap>,
     /// The block in the making, and the packet in the making: kept for their
     /// room.
@@ -142,7 +142,6 @@ impl<W: Write> Writer<W> {
     /// Writes a packet as [`Writer::packet`] does, with the direction in which it went at a host.
     ///
     /// # Errors
-    ///
     /// Those of [`Writer::packet`].
     pub fn packet_going(
         &mut self,
@@ -209,7 +208,6 @@ impl<W: Write> Writer<W> {
     /// host.
     ///
     /// # Errors
-    ///
     /// Those of [`Writer::packet_value`].
     pub fn packet_value_going(
         &mut self,

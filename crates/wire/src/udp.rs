@@ -34,7 +34,6 @@ impl Head {
     /// Makes a head of these octets.
     ///
     /// # Panics
-    ///
     /// When there are more than [`Head::MOST`].
     pub fn new(first: &[u8]) -> Head {
         let mut octets = [0; Head::MOST];
@@ -57,7 +56,7 @@ pub struct UdpDatagram {
     pub dst_port: u16,
     /// The first data octets, always real.
     pub head: Head,
-    /// Those that follow them.
+    /// The data octets that follow the head.
     pub payload: Payload,
 }
 

@@ -123,7 +123,7 @@ pub struct MCubicLaw {
     /// epoch.
     last_event: Time,
     fast_convergence: bool,
-    /// In tenths of a smoothed round-trip time.
+    /// The least `K`, in tenths of a smoothed round-trip time.
     floor: u32,
     k_beta: KBeta,
     after_timeout: AfterTimeout,

@@ -74,7 +74,7 @@ pub struct MCubicShareLaw {
     now: Curve,
     /// `now` before the last reduction.
     undo: Curve,
-    /// Until when `tau` has run.
+    /// Time up to which `tau` has run.
     last: Time,
     fast_convergence: bool,
     /// The least share that a path counts with, in percent.

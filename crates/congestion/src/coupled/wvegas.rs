@@ -57,11 +57,11 @@ impl Default for WVegasOptions {
     }
 }
 
-/// In which rounds the queueing delay is compared with the smallest since the
-/// last reduction, and the queue drained where it is twice as long.
+/// The rounds in which the queueing delay is compared with the smallest since the last reduction,
+/// and the queue drained where it is twice as long.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Drain {
-    /// Those in which the path holds its `alpha` segments in queues.
+    /// Rounds in which the path holds its `alpha` segments in queues.
     Holding,
     /// All (the draft to the letter).
     Always,

@@ -15,7 +15,7 @@ use anabranch_units::{Span, Time};
 pub(super) struct Steps {
     whole_segments: bool,
     interval: Span,
-    /// From the window to its target, as last found.
+    /// Distance from the window to its target, as last found, in octets.
     way: f64,
     /// When `way` was found, and with which window in whole segments; `NEVER` before the first time
     /// of a stage.

@@ -119,7 +119,7 @@ impl DeliveryRate {
         })
     }
 
-    /// So many octets of a segment at `offset` that left with this stamp are newly believed lost.
+    /// Counts octets of a segment at `offset`, which left with this stamp, as newly believed lost.
     pub fn on_lost(&mut self, offset: u64, bytes: u64, stamp: &Stamp) -> LostSegment {
         self.lost += bytes;
         LostSegment {

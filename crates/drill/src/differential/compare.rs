@@ -5,8 +5,8 @@ use anabranch_units::{Serial32, Span, Time};
 use anabranch_wire::{Body, TcpFlags, TcpSegment};
 use std::fmt;
 
-/// So much earlier or later a packet may leave: two ticks of 4 ms that Linux adds to a probe's timer, one to which
-/// it rounds, and what waiting costs.
+/// The time by which a packet may leave earlier or later: two ticks of 4 ms that Linux adds to a
+/// probe's timer, one to which it rounds, and what waiting costs.
 const TOLERANCE: Span = Span::from_millis(14);
 /// Timers of Linux from 64 ticks on are rounded up to eight ticks, from 512 on to 64.
 /// A timer that follows another adds to what that was late.
@@ -149,7 +149,7 @@ impl Origins {
     }
 }
 
-/// Where two runs of a session part.
+/// The place at which two runs of a session part.
 #[derive(Clone, Debug)]
 pub struct Difference {
     /// The last packets that both have, and where they part.

@@ -80,7 +80,7 @@ struct Progress {
     segments: Vec<(u64, u64)>,
     /// Number up to which it acknowledges.
     acknowledges: u64,
-    /// How often it has said that it reduced its window.
+    /// Number of times that it has said that it reduced its window.
     reduced: usize,
     /// What it has sent, in order.
     sent_lines: Vec<Line>,

@@ -8,7 +8,7 @@ use std::fmt::Write;
 const STACKS_CLOCK: u64 = 100;
 const PEERS_CLOCK: u64 = 1000;
 
-/// How long the stack is watched after the last event.
+/// Time for which the stack is watched after the last event.
 const TAIL: Span = Span::from_millis(900);
 
 /// Something that happens to a stack.
@@ -47,12 +47,12 @@ pub(crate) struct Segment {
 /// An act and the time at which it happens.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Event {
-    /// Since the session began.
+    /// Time since the session began.
     pub at: Span,
     pub act: Act,
 }
 
-/// How the connection opens.
+/// The handshake with which the connection opens.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Opening {
     /// The stack connects; otherwise it accepts.

@@ -15,7 +15,7 @@ use std::sync::OnceLock;
 const SOURCES: [(&str, &str); 2] =
     [("stack.c", include_str!("stack.c")), ("layout.h", include_str!("layout.h"))];
 
-/// How long the program may take for an answer: hours of the script's time need less than a second.
+/// Time in which the program must answer: hours of the script's time need less than a second.
 const PATIENCE: Timespec = Timespec { tv_sec: 20, tv_nsec: 0 };
 
 /// What is asked, in the order of `enum call` in stack.c.

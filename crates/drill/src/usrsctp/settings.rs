@@ -5,7 +5,7 @@ use super::run::Run;
 use anabranch_packetdrill::stack::Configured;
 use anabranch_units::Time;
 
-/// Those that the library calls otherwise.
+/// Sysctls that the library calls otherwise.
 const OTHERWISE: [(&str, &str); 3] = [
     ("incoming_streams", "nr_incoming_streams"),
     ("outgoing_streams", "nr_outgoing_streams"),

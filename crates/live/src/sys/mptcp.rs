@@ -64,7 +64,6 @@ impl PathManager {
     /// Opens the path manager of the calling thread's namespace.
     ///
     /// # Errors
-    ///
     /// The kernel's; one without MPTCP has no such family.
     pub fn open() -> Result<PathManager, LiveError> {
         let generic: Protocol = GENERIC;
@@ -77,7 +76,6 @@ impl PathManager {
     /// to 8 each.
     ///
     /// # Errors
-    ///
     /// The kernel's.
     pub fn limit(&mut self, accepted: u32, subflows: u32) -> Result<(), LiveError> {
         let mut limits = command(self.family, 5);

@@ -49,7 +49,6 @@ impl Namespace {
     /// Holds the same namespace once more.
     ///
     /// # Errors
-    ///
     /// No descriptor is left.
     pub fn try_clone(&self) -> std::io::Result<Namespace> {
         self.link.try_clone().map(|link| Namespace { link })

@@ -54,7 +54,7 @@ const DELQDISC: u16 = 37;
 const CREATE: u16 = 0x400 | 0x100;
 
 impl Netlink {
-    /// In the namespace of the calling thread.
+    /// Opens a socket in the namespace of the calling thread.
     ///
     /// # Errors
     /// The kernel's.

@@ -11,7 +11,7 @@ use std::num::NonZeroU64;
 /// How the kernel schedules the loop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Scheduling {
-    /// Before all ordinary threads (`SCHED_FIFO`).
+    /// The loop runs before all ordinary threads (`SCHED_FIFO`).
     Fifo,
     /// The loop runs as any other thread: the kernel allows no more, and packets leave late
     /// whenever others keep the processors busy.

@@ -42,11 +42,11 @@ pub struct VideoSummary {
     pub mean_rate_bps: Option<f64>,
     /// Segments of another rung than the one before.
     pub switches: u64,
-    /// How often playback stopped for want of video.
+    /// Times that playback stopped for want of video.
     pub stalls: u64,
-    /// How long it stood in all.
+    /// Time that it stood still in all.
     pub stalled: Span,
-    /// From pressing play to the first picture, once there was one.
+    /// Time from pressing play to the first picture, once there was one.
     pub startup: Option<Span>,
     /// Length of the video that was played.
     pub played: Span,
@@ -102,7 +102,7 @@ impl Player {
         Some(now.saturating_add(wait))
     }
 
-    /// How it went, up to `now`.
+    /// Returns how the video went, up to `now`.
     pub fn summary(&self, now: Time) -> VideoSummary {
         let mut summary = self.summary;
         let (state, _) = self.after(now, &mut summary);

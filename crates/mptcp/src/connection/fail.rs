@@ -9,10 +9,10 @@ use anabranch_units::Time;
 use anabranch_wire::tcp::mptcp::{Dss, Mapping, MptcpOption, ResetReason};
 use anabranch_wire::{Payload, TcpFlags, TcpSegment};
 
-/// How far the two MP_FAILs have come.
+/// The progress of the two MP_FAILs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum FailExchange {
-    /// None is expected or owed.
+    /// No MP_FAIL is expected or owed.
     None,
     /// This side has sent MP_FAIL, which names this data sequence number; it is on every ACK until
     /// the peer is known to have heard it.

@@ -30,8 +30,8 @@ const MOST_SLOTS: usize = 48;
 /// Resets of strangers' packets that wait at most.
 const MOST_RESETS: usize = 16;
 
-/// How long the answer to a third ACK is awaited: two round trips, as Linux does.
-/// It is not data, whose loss would say something of the path.
+/// Returns how long the answer to a third ACK is awaited: two round trips, as Linux does. It is not
+/// data, whose loss would say something of the path.
 fn third_ack_patience(subflow: &Subflow) -> Span {
     let rtt = subflow.tcp.rtt();
     rtt.srtt().map_or(rtt.rto(), |srtt| srtt.saturating_mul(2).max(Span::from_millis(1)))

@@ -56,7 +56,7 @@ impl Session {
         Session { key, passive, wants_checksum, checksum: wants_checksum, keys_sent: false, state }
     }
 
-    /// Before the first packet: this side has another key.
+    /// Gives this side another key, before the first packet.
     pub fn set_key(&mut self, key: Key) {
         self.key = key;
     }
@@ -186,7 +186,7 @@ impl Session {
         }
     }
 
-    /// From now on the connection is TCP.
+    /// Makes the connection TCP.
     pub fn fall_back(&mut self, fallback: Fallback) {
         self.state = State::Fallback(fallback);
     }

@@ -74,7 +74,7 @@ impl Subflows {
         self.list.iter().filter(|subflow| !subflow.is_gone()).count()
     }
 
-    /// Where the subflow with an identifier is.
+    /// Returns the place of the subflow with an identifier.
     #[inline]
     pub fn position(&self, id: u32) -> Option<usize> {
         // Until the first subflow ends, identifiers are places.
@@ -84,7 +84,8 @@ impl Subflows {
         self.list.iter().position(|subflow| subflow.id == id)
     }
 
-    /// Where the subflow is that has not ended and sends from and to these addresses and ports.
+    /// Returns the place of the subflow that has not ended and sends from and to these addresses
+    /// and ports.
     #[inline]
     pub fn with_key(&self, key: FlowKey) -> Option<usize> {
         let mut all = self.keys.iter().enumerate();

@@ -73,7 +73,7 @@ impl Linux {
     }
 }
 
-/// At which Linux would pace, in octets a second.
+/// Returns the rate at which Linux would pace, in octets a second.
 fn rate(subflow: &Candidate) -> f64 {
     let factor = if subflow.cwnd < subflow.ssthresh / 2 { 2.0 } else { 1.2 };
     let window = subflow.cwnd.max(subflow.in_flight) as f64;

@@ -75,7 +75,8 @@ impl AllocationConfig {
         interval.map_or(Ok(()), |interval| ConfigError::repeated("interval", interval))
     }
 
-    /// At work for a port of this rate, in a network with so many directions of virtual channels.
+    /// Makes the algorithm for a port of this rate, in a network with so many directions of virtual
+    /// channels.
     pub(super) fn build(&self, rate: Rate, ways: usize) -> Allocation {
         let cells = cells_per_second(rate);
         match self {

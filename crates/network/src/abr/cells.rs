@@ -12,7 +12,7 @@ pub const TRAILER: u32 = 8;
 /// The longest packet that AAL5's length field can tell.
 pub const MAX_SDU: u32 = 65_535;
 
-/// How a packet of IP is put into AAL5 (RFC 2684).
+/// The way in which a packet of IP is put into AAL5 (RFC 2684).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Encapsulation {
     /// VC multiplexing (§6.1): the virtual channel carries nothing but IP, which needs no header.

@@ -14,7 +14,7 @@ pub struct LineConfig {
     pub delay: Span,
     /// Cells that may wait in each of the two queues; `None` for all.
     pub limit: Option<u32>,
-    /// How the ports divide their rate.
+    /// The algorithm by which the ports divide their rate.
     pub allocation: AllocationConfig,
 }
 
@@ -67,7 +67,7 @@ pub struct VcConfig {
     pub missing_rm: u32,
     /// CDF: each one more takes this part of the rate.
     pub cutoff_decrease: f64,
-    /// How packets are put into cells.
+    /// The way in which packets are put into cells.
     pub encapsulation: Encapsulation,
 }
 

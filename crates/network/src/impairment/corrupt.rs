@@ -36,7 +36,7 @@ pub struct Corrupt {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Damage {
     None,
-    /// In the IP header: the next node sees it.
+    /// It is in the IP header: the next node sees it.
     Header,
     /// Behind it: the host that the packet is for sees it.
     Body,
@@ -45,7 +45,7 @@ pub(super) enum Damage {
 }
 
 impl Corrupt {
-    /// With `probability`, `bits` different bits.
+    /// Makes an impairment that flips `bits` different bits with `probability`.
     pub fn new(probability: f64, bits: u32, generator: Generator) -> Corrupt {
         let (book, octets) = (AddressBook::new(), Vec::new());
         Corrupt { probability, bits, book, octets, generator }

@@ -47,8 +47,7 @@ pub struct MiddleboxConfig {
     pub strip: Vec<OptionKind>,
     /// The segments from which it takes them.
     pub segments: Segments,
-    /// So many segments of each flow, the first ones, keep their options and
-    /// their data.
+    /// Number of segments of each flow, the first ones, that keep their options and their data.
     pub after: u64,
     /// It counts sequence numbers otherwise, with this key.
     pub rewrite_sequence: Option<u32>,

@@ -54,7 +54,7 @@ pub const IMPAIRMENTS: &[Info] = &[
     middlebox::INFO,
 ];
 
-/// Where on the link an impairment acts.
+/// The place on the link at which an impairment acts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Position {
     /// Before the queue: a lost packet takes no buffer and no bandwidth (as
@@ -117,7 +117,7 @@ pub enum ImpairmentKind {
     Reorder {
         /// Probability that a packet is held back.
         probability: f64,
-        /// How much longer it travels.
+        /// Time that it travels longer.
         extra: Span,
     },
     /// Some packets are overtaken by later ones. Acts at the far end in either

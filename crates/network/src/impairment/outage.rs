@@ -13,7 +13,7 @@ pub(super) const INFO: Info = Info {
 /// The times at which the link is down.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct OutageConfig {
-    /// From when and for how long, ascending and apart.
+    /// Start and length of each outage, ascending and apart.
     pub intervals: Vec<(Span, Span)>,
     /// Starts again after this time.
     pub period: Option<Span>,

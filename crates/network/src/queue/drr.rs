@@ -37,7 +37,7 @@ pub struct DrrConfig {
     pub queues: u32,
     /// Octets that a queue may send more in each turn.
     pub quantum: Bytes,
-    /// With [`DrrKey::Dscp`]: by how much each code point's quantum is larger.
+    /// Factor of each code point's quantum, with [`DrrKey::Dscp`].
     pub weights: [u16; 64],
 }
 

@@ -38,7 +38,7 @@ pub struct DualPi2Config {
     pub coupling: f64,
     /// minTh: waiting time from which the low-latency ramp rises.
     pub ramp_start: Span,
-    /// How much later the ramp reaches 1.
+    /// Waiting time beyond `ramp_start` at which the ramp reaches 1.
     pub ramp: Span,
     /// Share of the classic queue when both are backlogged.
     pub classic_share: f64,

@@ -28,7 +28,7 @@ pub struct Item {
     pub fate: u8,
     /// Number of packets that are to overtake it.
     pub distance: u32,
-    /// How much longer it travels.
+    /// Time that it travels longer.
     pub extra: Span,
 }
 
@@ -40,7 +40,7 @@ impl Item {
         self.ecn != Ecn::NotEct
     }
 
-    /// How long it has waited.
+    /// Returns how long it has waited.
     pub fn sojourn(&self, now: Time) -> Span {
         now.saturating_since(self.since)
     }

@@ -272,7 +272,7 @@ impl Aqm {
         Ok(decision == Decision::Mark && arrival.ecn != Ecn::Ce)
     }
 
-    /// At `now` a packet that has `waited` went to the line.
+    /// Hears that a packet which has `waited` went to the line at `now`.
     pub(crate) fn on_departure(&mut self, now: Time, waited: Span, size: u32) {
         if let Law::Pie(law) = &mut self.law {
             law.on_departure(now, waited, size);

@@ -23,7 +23,7 @@ pub(super) const INFO: Info = Info {
     reference: "RFC 8033",
 };
 
-/// Where the queueing delay comes from.
+/// The source of the estimate of the queueing delay.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum DelayEstimate {
     /// What the last packet that left had waited (time stamps).
@@ -50,7 +50,7 @@ pub struct PieConfig {
     pub burst: Span,
     /// MEAN_PKTSIZE: twice this many octets may always wait.
     pub mean_packet: Bytes,
-    /// How the delay is estimated.
+    /// The source of the estimate of the queueing delay.
     pub delay: DelayEstimate,
     /// Marks ECN-capable packets (§5.1).
     pub ecn: bool,
@@ -193,7 +193,7 @@ impl Pie {
         self.backlog += size as u64;
     }
 
-    /// At `now` a packet left the queue after `waited`.
+    /// Hears that a packet left the queue at `now` after `waited`.
     pub fn on_departure(&mut self, now: Time, waited: Span, size: u32) {
         self.update_before(now);
         self.backlog -= size as u64;

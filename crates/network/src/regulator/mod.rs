@@ -43,7 +43,7 @@ pub const REGULATORS: &[Info] = &[threshold_linear::INFO, ack_bucket::INFO];
 pub struct RegulatorConfig {
     /// The law that says when held packets may go.
     pub law: LawConfig,
-    /// Also holds packets with payload, for the ACK that they carry.
+    /// Whether packets with payload are held, too, for the ACK that they carry.
     pub piggybacked: bool,
     /// Most that may be held at a time.
     pub limit: QueueLimit,
@@ -283,7 +283,7 @@ impl Regulator {
         packet.is_pure_ack() || self.piggybacked && packet.payload_len() > 0
     }
 
-    /// Such a packet came over the reverse link.
+    /// Takes a packet that came over the reverse link and is regulated.
     pub fn offer(&mut self, now: Time, id: PacketId, size: u32) {
         self.counters.received += 1;
         self.counters.bytes_received += size as u64;

@@ -30,14 +30,14 @@ pub(super) const INFO: Info = Info {
 pub struct ThresholdLinearConfig {
     /// Up to here ACKs pass at once.
     pub low: Level,
-    /// From here on they are held for `max_delay`.
+    /// The level from which on they are held for `max_delay`.
     pub high: Level,
     /// The longest time that an ACK is held.
     pub max_delay: Span,
 }
 
 impl Default for ThresholdLinearConfig {
-    /// From 20 % to 80 % of the queue, 200 ms.
+    /// Levels of 20 % and 80 % of the queue, and 200 ms.
     fn default() -> Self {
         let (low, high) = (Level::Share(0.2), Level::Share(0.8));
         ThresholdLinearConfig { low, high, max_delay: Span::from_millis(200) }

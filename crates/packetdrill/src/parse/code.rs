@@ -38,7 +38,7 @@ struct Parser<'a> {
 
 /// Most operands of a statement.
 const MOST_OPERANDS: u32 = 500;
-/// How deep parentheses and signs may stand within each other.
+/// Greatest depth of parentheses and signs within each other.
 const DEEPEST: u32 = 16;
 
 /// Binary operators, those that bind least first.

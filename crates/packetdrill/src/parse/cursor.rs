@@ -14,7 +14,7 @@ pub(super) struct Cursor<'a> {
     pub definitions: &'a Definitions,
 }
 
-/// How deep values may stand within each other.
+/// Greatest depth of values within each other.
 const DEEPEST: u32 = 32;
 
 /// Line and column of an octet.

@@ -8,7 +8,7 @@ use crate::script::{Event, PacketBody, PacketSpec};
 use anabranch_units::Span;
 use anabranch_wire::TcpFlags;
 
-/// How long a packet, or in real time a call, is awaited after it is due.
+/// Time for which a packet, or in real time a call, is awaited after it is due.
 pub(super) const PATIENCE: Span = Span::from_secs(2);
 
 /// The packet asks for a connection.

@@ -23,7 +23,7 @@ pub struct Outgoing {
     pub flags: i64,
     /// Address and port that it names.
     pub to: Option<(Addr, u16)>,
-    /// How it is sent; `None` for the socket's defaults.
+    /// Options of the message; `None` for the socket's defaults.
     pub info: Option<SendInfo>,
     /// Policy of partial reliability and its value; `None` for the socket's default.
     pub policy: Option<(i64, i64)>,

@@ -129,7 +129,7 @@ fn waits(sockets: &Sockets, fd: Fd, flags: i64) -> bool {
     flags & MSG_DONTWAIT == 0 && sockets.is_blocking(fd) == Ok(true)
 }
 
-/// To whom a write is addressed, where it is.
+/// Returns the address that a write names, if it does.
 fn addressee(call: &Call) -> Option<&Value> {
     let address = match call.name.as_str() {
         "sendto" => call.arguments.get(4),

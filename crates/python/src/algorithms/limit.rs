@@ -18,7 +18,7 @@ pyo3::create_exception!(
     "A call of an algorithm did not return within the limit."
 );
 
-/// How often calls are looked at.
+/// Time between two looks at the calls.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// The limit in looks; 0 for none.

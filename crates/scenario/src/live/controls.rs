@@ -8,7 +8,7 @@ use anabranch_live::{Couplings, KernelControl, control};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Those of a run. They leave the kernel when this is dropped.
+/// The algorithms that a run has loaded. They leave the kernel when this is dropped.
 #[derive(Debug)]
 pub(super) struct Controls {
     kernels: Vec<String>,

@@ -7,10 +7,10 @@ use anabranch_live::{Lateness, Scheduling};
 use anabranch_units::Span;
 use std::time::Duration;
 
-/// How late packets left for external hosts, and why.
+/// The lateness of packets for external hosts, and its causes.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Precision {
-    /// From the date at which a packet should have left until it had.
+    /// Times from the date at which a packet should have left until it had.
     pub lateness: Lateness,
     /// The longest time that the loop was away beyond its sleep.
     pub longest_absence: Span,
@@ -18,7 +18,7 @@ pub struct Precision {
     pub started: Duration,
     /// Processor time of the loop.
     pub cpu: Duration,
-    /// How the loop was scheduled.
+    /// The scheduling policy under which the loop ran.
     pub scheduling: Scheduling,
     /// It ran without root's rights.
     pub unprivileged: bool,

@@ -13,7 +13,7 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// From packets: where each was seen, and its addresses, from and to.
+    /// Finds names from packets: where each was seen, and its addresses, from and to.
     pub(super) fn new(
         seen: impl Iterator<Item = (u32, Option<Direction>, [IpAddr; 2])>,
         interfaces: &[SeenInterface],

@@ -198,7 +198,7 @@ pub(super) fn add<T: Copy>(
 struct Assembly {
     /// Offset before which all has arrived.
     front: u64,
-    /// And these: start and end.
+    /// Start and end of what has arrived beyond `front`.
     beyond: BTreeMap<u64, u64>,
 }
 

@@ -68,7 +68,8 @@ pub(super) fn ends(allowed: &'static str) -> impl Kind<Value = [String; 2]> {
     by(|| Shape::Tuple(vec![Shape::Text, Shape::Text]), read, write)
 }
 
-/// How ports allocate; the fields of another law than that which is chosen are none.
+/// Reads, writes or describes how ports allocate; the fields of another law than that which is
+/// chosen are none.
 fn allocations(form: &mut Form<'_>, chosen: &mut AllocationConfig) -> Result<(), InputError> {
     let all = [
         ("erica", AllocationConfig::Erica(EricaConfig::default())),

@@ -9,7 +9,7 @@ use anabranch_units::Span;
 /// A change of the addresses of one side (RFC 5061).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct AddressChange {
-    /// How long after the association was established.
+    /// Time of the change after the association was established.
     pub at: Span,
     /// What the host does with the address.
     pub change: ChangeOfAddress,

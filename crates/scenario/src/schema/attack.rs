@@ -27,7 +27,7 @@ pub struct AttackSpec {
     pub per_second: f64,
     /// Time at which the attack begins, after the start of the run.
     pub start: Span,
-    /// How long it takes; `None` until the end.
+    /// Length of the attack; `None` until the end.
     pub duration: Option<Span>,
     /// What is known of the flow's numbers.
     pub aim: Aim,

@@ -38,7 +38,7 @@ pub struct FlowSpec {
     pub sizes: Option<Sizes>,
     /// How the client writes what it sends.
     pub workload: Workload,
-    /// How long after its start a flow stops sending.
+    /// Time after its start at which a flow stops sending.
     pub duration: Option<Span>,
     /// Octets that the other host sends at the same time; `None` for none.
     pub reverse_size: Option<u64>,
@@ -71,7 +71,7 @@ pub enum Protocol {
 /// The transports by the names that they have in scenarios.
 const NAMES: [(&str, &str); 4] =
     [("tcp", "tcp"), ("sctp", "sctp"), ("mptcp", "mptcp"), ("udp", "udp")];
-/// Those with connections, for which a port may listen.
+/// Transports with connections, for which a port may listen.
 const CONNECTED: &[(&str, &str)] = NAMES.split_at(3).0;
 
 impl Protocol {

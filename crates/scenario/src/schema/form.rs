@@ -25,8 +25,8 @@ use std::mem::discriminant;
 use std::ops::RangeInclusive;
 use toml::{Table, Value};
 
-/// Where fields come from or go to. Each method reads the field `name` into `value` if it is there,
-/// writes it, or describes it.
+/// A form that fields come from or go to. Each method reads the field `name` into `value` if it is
+/// there, writes it, or describes it.
 pub(crate) enum Form<'a> {
     /// Values are read from a table.
     Read(&'a Fields<'a>),

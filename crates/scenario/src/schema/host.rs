@@ -22,10 +22,10 @@ pub struct HostSpec {
     pub families: Vec<Ip>,
     /// What it does besides passing packets on.
     pub config: HostConfig,
-    /// In live runs it is a network namespace with a kernel's own stack.
+    /// Whether it is a network namespace with a kernel's own stack in live runs.
     pub external: bool,
-    /// In live runs segments that it finds together are answered once; at an external host they
-    /// are handed over as one.
+    /// Whether segments that it finds together in live runs are answered once; at an external host
+    /// they are handed over as one.
     pub receive_offload: bool,
 }
 
@@ -114,7 +114,7 @@ impl HostSpec {
         }
     }
 
-    /// In a scenario over `ip`; the name alone where there is nothing else to say.
+    /// Writes the host of a scenario over `ip`; the name alone where there is nothing else to say.
     pub(super) fn write(&self, ip: Ip) -> Value {
         if *self == HostSpec::named(&self.name, ip) {
             return self.name.as_str().into();

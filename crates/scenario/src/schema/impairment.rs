@@ -19,7 +19,7 @@ use toml::Value;
 pub struct Impairment {
     /// The impairment with its parameters.
     pub what: Effect,
-    /// Before the queue, or after the transmission.
+    /// The place at which it acts: before the queue, or after the transmission.
     pub at: Position,
 }
 
@@ -41,7 +41,7 @@ pub enum Effect {
 
 const LAWS: [(&str, JitterLaw); 3] =
     [("uniform", JitterLaw::Uniform), ("normal", JitterLaw::Normal), ("pareto", JitterLaw::Pareto)];
-/// How long a packet waits for those that are to overtake it.
+/// Time that a packet waits for those that are to overtake it.
 const LONGEST: Span = Span::from_secs(1);
 const POSITIONS: [(&str, Position); 2] =
     [("ingress", Position::Ingress), ("egress", Position::Egress)];

@@ -105,7 +105,7 @@ pub(super) fn check_first(f: &Fields<'_>, scenario: &Scenario) -> Result<(), Inp
     Err(f.error("first_ipv4", allowed))
 }
 
-/// Where a scenario with IPv6 does not say it: segments that fit.
+/// Finds segments that fit, where a scenario with IPv6 does not say them.
 pub(super) fn fitted(table: &Table, hosts: &[HostSpec]) -> Option<Table> {
     let families = || hosts.iter().flat_map(|host| &host.families);
     if !families().any(|ip| *ip == Ip::V6) {

@@ -36,7 +36,7 @@ pub struct LinkSpec {
 pub struct Direction {
     /// Rate of the line, or the most that is granted.
     pub rate: Rate,
-    /// Who grants the rate, at most `rate`.
+    /// The channel that grants the rate, at most `rate`.
     pub explicit: Option<ExplicitRate>,
     /// The source of a virtual channel of ATM, where the line is one, and the lines that it passes:
     /// the channel of each, and 0 or 1 for its direction.

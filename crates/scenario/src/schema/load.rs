@@ -17,7 +17,7 @@ pub struct PageLoad {
     pub request: u64,
     /// The objects of the page.
     pub objects: PageObjects,
-    /// How often it is loaded; `None` until the flow stops.
+    /// Times that the page is loaded; `None` until the flow stops.
     pub count: Option<u64>,
     /// Time between a load and the next.
     pub think: Duration,
@@ -78,7 +78,7 @@ impl PageLoad {
 }
 
 impl PageObjects {
-    /// So many others than the main object, with what else of them is usual.
+    /// Makes a page with so many objects beside the main one, with what else of them is usual.
     fn drawn(count: usize) -> PageObjects {
         let (main, size) = (Sizes::Constant { mean: 1 }, Sizes::Constant { mean: 1 });
         PageObjects::Drawn { main, size, count, depth: 1, delay: Span::ZERO }

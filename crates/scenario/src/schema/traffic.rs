@@ -26,7 +26,7 @@ pub enum Workload {
         /// Octets written at a time.
         chunk: u32,
     },
-    /// At a constant rate during on times.
+    /// Octets are written at a constant rate during on times.
     OnOff {
         /// Rate of the octets written during an on time.
         rate: Rate,

@@ -97,7 +97,7 @@ fn usual(by_buffer: bool, buffer: Span) -> Selection {
     }
 }
 
-/// How the rung is selected; the fields of the other selection are none.
+/// Reads, writes or describes how the rung is selected; the fields of the other selection are none.
 fn selection(form: &mut Form<'_>, buffer: Span, chosen: &mut Selection) -> Result<(), InputError> {
     let mut by_buffer = matches!(chosen, Selection::BufferBased { .. });
     form.says("what selects the rung of each segment: the video in the buffer, or the throughput");

@@ -6,7 +6,7 @@ use anabranch_units::{Span, Time};
 /// The jitter of a sequence, in seconds.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct JitterSummary {
-    /// After the last datagram: what a receiver report would say.
+    /// Estimate after the last datagram: what a receiver report would say.
     pub last: f64,
     /// Mean over all datagrams but the first.
     pub mean: f64,

@@ -23,7 +23,7 @@ pub(super) struct Backpressure {
 struct Wait {
     octets: u64,
     host: u32,
-    /// To be polled when less waits.
+    /// The endpoint is to be polled when less waits.
     is_held: bool,
 }
 
@@ -35,7 +35,7 @@ struct Host {
     count: u64,
     /// Number of endpoints that must not be polled now.
     held: u32,
-    /// Those that may be polled again, and since when the first of them.
+    /// Endpoints that may be polled again, and the time since when the first of them may.
     ready: VecDeque<u32>,
     ready_at: Time,
 }

@@ -56,7 +56,7 @@ pub struct Interests {
     pub cells: bool,
 }
 
-/// Where a packet event happens.
+/// The place at which a packet event happens.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Place {
     /// On a link, or at its regulator.

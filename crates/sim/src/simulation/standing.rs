@@ -28,8 +28,8 @@ pub enum Standing {
 }
 
 impl<E: FlowEndpoint> Simulation<E> {
-    /// Where a flow stands now. Looks at every packet in the network, so that it is for the end of a
-    /// run, or for somebody who watches.
+    /// Returns where a flow stands now. Looks at every packet in the network, so that it is for the
+    /// end of a run, or for somebody who watches.
     pub fn standing(&self, flow: FlowId) -> Standing {
         if self.flows[flow.0 as usize].start > self.network.now {
             return Standing::NotStarted;

@@ -14,7 +14,7 @@ use load::Loader;
 pub use load::{LoadSpec, LoadSummary, Object};
 use std::collections::VecDeque;
 
-/// How what was asked for went.
+/// A report on what a client asked for.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum FetchReport {
     /// The watching of a video.
@@ -91,7 +91,7 @@ impl Fetch {
         self.orders.push(octets);
     }
 
-    /// So many octets of responses have come in all: the next date.
+    /// Takes the octets of responses that have come in all, and returns the next date.
     pub(super) fn on_received(
         &mut self,
         now: Time,
@@ -147,7 +147,8 @@ impl Server {
         self.orders.extend(octets);
     }
 
-    /// So many octets of requests have come in all: octets of the responses that follow.
+    /// Takes the octets of requests that have come in all, and returns the octets of the responses
+    /// that follow.
     pub(super) fn on_received(&mut self, received: u64) -> u64 {
         let mut octets = 0;
         while self.answered < received / self.request

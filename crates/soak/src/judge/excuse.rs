@@ -86,7 +86,7 @@ pub(crate) struct Passengers {
 }
 
 impl Passengers {
-    /// Those of the links that deceive; `None` where no link does.
+    /// Finds the passengers of the links that deceive; `None` where no link does.
     pub fn of(scenario: &Scenario, built: &Built) -> Option<Passengers> {
         let ways = scenario.links.iter().flat_map(|link| [&link.forward, &link.reverse]);
         // The directions of the links stand in their order.

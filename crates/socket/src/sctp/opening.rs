@@ -287,8 +287,7 @@ impl SctpSockets {
         Ok(())
     }
 
-    /// Who asks to be told that nothing waits is told if that is so (RFC 6458
-    /// §6.1.9).
+    /// Tells a user who asked to be told when nothing waits, if that is so (RFC 6458 §6.1.9).
     fn tell_if_dry(&mut self, fd: Fd, id: AssociationId) {
         let (Some(held), Some(socket)) = (self.associations.get(&id), self.table.get_mut(&fd))
         else {

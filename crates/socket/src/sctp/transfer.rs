@@ -15,20 +15,20 @@ pub enum Lifetime {
     /// The message is never given up.
     #[default]
     Reliable,
-    /// After that time (`SCTP_PR_SCTP_TTL`).
+    /// It is given up after that time (`SCTP_PR_SCTP_TTL`).
     For(Span),
-    /// After that many retransmissions (`SCTP_PR_SCTP_RTX`).
+    /// It is given up after that many retransmissions (`SCTP_PR_SCTP_RTX`).
     Retransmissions(u16),
     /// It is given up when a message of a lower number needs its room (`SCTP_PR_SCTP_PRIO`).
     Priority(u32),
 }
 
-/// How a message is sent (`struct sctp_sndinfo` and `struct sctp_prinfo`).
+/// Options of a message that is sent (`struct sctp_sndinfo` and `struct sctp_prinfo`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Sending {
     /// Number of the stream.
     pub stream: u16,
-    /// Not in the order of its stream.
+    /// The message is delivered out of the order of its stream.
     pub unordered: bool,
     /// Payload protocol identifier.
     pub ppid: u32,
@@ -54,7 +54,7 @@ pub struct Sending {
 pub struct Next {
     /// Number of its stream.
     pub stream: u16,
-    /// Not in the order of its stream.
+    /// The message is out of the order of its stream.
     pub unordered: bool,
     /// Payload protocol identifier.
     pub ppid: u32,
@@ -67,13 +67,13 @@ pub struct Next {
 pub struct Part {
     /// The association that it came on.
     pub association: AssociationId,
-    /// Where it came from: the peer's primary address, and its port.
+    /// The peer's primary address and port, from which it came.
     pub from: (Addr, u16),
     /// Number of its stream.
     pub stream: u16,
     /// Stream sequence number, or message identifier with interleaving.
     pub number: u32,
-    /// Not in the order of its stream.
+    /// The message is out of the order of its stream.
     pub unordered: bool,
     /// Payload protocol identifier.
     pub ppid: u32,

@@ -10,7 +10,7 @@ use anabranch_tcp::{Connection, FastOpenOptions, FastOpenServer};
 use anabranch_units::{Span, Time};
 use anabranch_wire::Addr;
 
-/// How long FreeBSD does not use Fast Open on a path where it has failed
+/// Time for which FreeBSD does not use Fast Open on a path where it has failed
 /// (`net.inet.tcp.fastopen.path_disable_time`).
 const PATH_DISABLE_TIME: Span = Span::from_secs(900);
 
@@ -22,7 +22,7 @@ const SYN_OPTIONS: u32 = 40;
 pub(super) struct Early<'a> {
     /// The data, of which some may have to wait.
     pub data: Data<'a>,
-    /// So many octets of it go with the SYN, if Fast Open lets them.
+    /// Octets of it that go with the SYN, if Fast Open lets them.
     pub octets: u64,
 }
 
@@ -235,8 +235,8 @@ impl Sockets {
         Ok(())
     }
 
-    /// How a client uses Fast Open; `no_cookie` says that its user wants none. Linux goes on with it after a
-    /// single failure.
+    /// Returns how a client uses Fast Open; `no_cookie` says that its user wants none. Linux goes
+    /// on with it after a single failure.
     fn fast_open_of_client(&self, options: &Options) -> FastOpenOptions {
         FastOpenOptions {
             server: false,

@@ -112,7 +112,7 @@ impl Sockets {
         }
     }
 
-    /// Where a socket is in the diagram of RFC 9293; `None` where it is no socket of TCP.
+    /// Returns the state of RFC 9293 that a socket is in; `None` where it is no socket of TCP.
     pub fn state(&self, fd: Fd) -> Option<State> {
         match &self.table.get(&fd)?.kind {
             Kind::Fresh => Some(State::Closed),

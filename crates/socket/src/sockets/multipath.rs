@@ -213,7 +213,7 @@ impl Sockets {
         }
     }
 
-    /// Those of the connections that a socket has, or had.
+    /// Returns the tokens of the connections that a socket has, or had.
     fn tokens(&self) -> Vec<u32> {
         let open = self.table.values().filter_map(|socket| match &socket.kind {
             Kind::Multipath(it) => Some(&it.connection),

@@ -23,7 +23,7 @@ impl Default for UdpTunnel {
     }
 }
 
-/// How a segment comes: in a datagram from this port of UDP, or 0 for in IP.
+/// Port of UDP of the datagrams in which segments come; 0 for segments directly in IP.
 pub(super) type Via = u16;
 
 impl Sockets {
@@ -51,12 +51,12 @@ impl Sockets {
         }
     }
 
-    /// How the segments of a connection come and leave.
+    /// Returns how the segments of a connection come and leave.
     pub(super) fn via(&self, key: Key) -> Via {
         self.tunnelled.get(&key).copied().unwrap_or(0)
     }
 
-    /// How the segments of a socket's connection come and leave.
+    /// Returns how the segments of a socket's connection come and leave.
     pub(super) fn via_of(&self, fd: Fd) -> Via {
         match self.table.get(&fd).map(|socket| &socket.kind) {
             Some(Kind::Stream(stream)) => self.via(key_of(&stream.connection)),

@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// Counts of segments, as they left; where no log is kept, of octets in full segments.
 pub use crate::send_log::SegmentCounts;
 
-/// Where loss recovery is.
+/// The state of loss recovery.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Repair {
     /// Nothing points to a loss or to congestion.
@@ -28,9 +28,9 @@ pub enum Repair {
 /// The state of a connection; octets unless named otherwise.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Info {
-    /// Where it is in RFC 9293's diagram.
+    /// State of the connection in RFC 9293's diagram.
     pub state: State,
-    /// Where loss recovery is.
+    /// State of loss recovery.
     pub repair: Repair,
     /// Payload of a full segment.
     pub mss: u64,
@@ -58,7 +58,7 @@ pub struct Info {
     pub unsent: u64,
     /// Duplicate ACKs, or segments, that signal a loss.
     pub reordering: u32,
-    /// How often segments were seen to arrive behind later ones.
+    /// Times that segments were seen to arrive behind later ones.
     pub reorderings: u32,
     /// Smoothed round-trip time.
     pub srtt: Option<Span>,

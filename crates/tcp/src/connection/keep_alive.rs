@@ -19,7 +19,7 @@ use anabranch_endpoint::CloseReason;
 use anabranch_units::Time;
 use anabranch_wire::{Packet, TcpFlags};
 
-/// How long nothing has been heard.
+/// What keep-alives know of the peer's silence.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct KeepAliveState {
     /// Time at which the last segment came; `None` until somebody looks.

@@ -21,7 +21,7 @@ enum Limit {
     Buffer,
 }
 
-/// How long each has limited the sender.
+/// Time for which each has limited the sender.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct LimitTimes {
     /// Something waited to be sent or acknowledged.
@@ -65,7 +65,7 @@ impl Limits {
 }
 
 impl Connection {
-    /// From now on the connection measures what limits it.
+    /// Measures what limits the connection from now on.
     pub fn keep_limits(&mut self) {
         self.extras.get().limits.get_or_insert_default();
     }
@@ -77,7 +77,7 @@ impl Connection {
         }
     }
 
-    /// How long each limit held, where that is measured.
+    /// Returns how long each limit held, where that is measured.
     pub fn limit_times(&self, now: Time) -> LimitTimes {
         let limits = self.extras.peek().and_then(|extras| extras.limits.as_ref());
         limits.map_or_else(LimitTimes::default, |limits| limits.times_at(now))

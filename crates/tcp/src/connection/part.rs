@@ -116,8 +116,8 @@ impl Connection {
         crate::config::window_shift(whole.unwrap_or(own))
     }
 
-    /// From now on the windows that the peer advertises are not this
-    /// connection's alone: it sends what it is given. Its own is [`Connection::own_room`].
+    /// Shares the peer's window from now on: the windows that it advertises are not this
+    /// connection's alone, which sends what it is given. Its own is [`Connection::own_room`].
     pub fn share_window(&mut self) {
         self.sender.peer_window.share();
     }

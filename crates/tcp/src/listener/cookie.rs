@@ -20,8 +20,7 @@ use anabranch_wire::Addr;
 /// Segment sizes that a cookie can tell.
 const SIZES: [u16; 8] = [64, 512, 536, 1024, 1220, 1440, 1460, 8960];
 
-/// How long a count lasts; a cookie is good for the count in which it was made
-/// and the next.
+/// Length of a count; a cookie is good for the count in which it was made and the next.
 const PERIOD: Span = Span::from_secs(64);
 
 /// What a cookie tells of the SYN.

@@ -9,14 +9,14 @@ use anabranch_units::{Span, Time};
 use anabranch_wire::{Addr, FastOpenOption, TcpSegment};
 use std::collections::BTreeMap;
 
-/// Where Fast Open stands at a listening port.
+/// The state of Fast Open at a listening port.
 #[derive(Debug)]
 pub struct Pending {
     options: FastOpenOptions,
     pub(super) keys: Keys,
     /// For each peer, the time until which its connection counts.
     waiting: BTreeMap<(Addr, u16), Time>,
-    /// How long a handshake can take.
+    /// Longest time that a handshake can take.
     longest: Span,
 }
 
@@ -84,7 +84,7 @@ impl Pending {
     }
 }
 
-/// From a SYN-ACK to when the connection is given up.
+/// Returns the time from a SYN-ACK to when the connection is given up.
 fn longest(config: &Config) -> Span {
     let mut rtt = RttEstimator::new(config.rto);
     (0..=config.syn_ack_retries).fold(Span::ZERO, |sum, _| {

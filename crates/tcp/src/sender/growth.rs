@@ -74,7 +74,7 @@ impl Growth {
         !(used.full || slow_start && cwnd < 2 * used.outstanding)
     }
 
-    /// How full the window is counts, beside what stops the sender.
+    /// Whether it counts how full the window is, beside what stops the sender.
     #[inline]
     pub fn asks_for_use(&self) -> bool {
         self.used.is_some()

@@ -23,7 +23,7 @@ enum Mode {
 }
 
 impl SackUse {
-    /// Before the handshake SACK is not in use.
+    /// Makes the state before the handshake, in which SACK is not in use.
     pub fn new(config: &Config) -> SackUse {
         SackUse { mode: Mode::Unused, go_back_n: config.go_back_n }
     }

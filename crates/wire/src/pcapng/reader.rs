@@ -45,7 +45,7 @@ impl fmt::Display for ReadError {
 
 impl Error for ReadError {}
 
-/// Where packets were seen.
+/// An interface at which packets were seen.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Interface {
     /// The option `if_name`; empty where the file has none.
@@ -113,7 +113,6 @@ impl<'a> Reader<'a> {
     /// Reads the capture that `file` holds.
     ///
     /// # Errors
-    ///
     /// [`ReadError::NotACapture`].
     pub fn new(file: &'a [u8]) -> Result<Reader<'a>, ReadError> {
         let mut reader = Reader {
@@ -149,7 +148,7 @@ impl<'a> Reader<'a> {
         &self.interfaces
     }
 
-    /// Who wrote the last section, as it says itself; else empty.
+    /// Returns the name of the program that wrote the last section, as it says itself; else empty.
     pub fn application(&self) -> &str {
         &self.application
     }

@@ -28,7 +28,7 @@ use std::error::Error;
 use std::fmt;
 
 const HEADER_LEN: usize = TcpSegment::HEADER as usize;
-/// Where the checksum is in it.
+/// Place of the checksum in the header.
 pub(crate) const CHECKSUM_AT: usize = 16;
 
 /// Why octets are not a TCP segment.

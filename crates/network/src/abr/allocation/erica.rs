@@ -88,7 +88,7 @@ impl Erica {
         }
     }
 
-    /// Before there are measurements, all that are admitted count as active.
+    /// Counts all that are admitted as active, before there are measurements.
     pub(super) fn admit(&mut self) {
         self.admitted += 1;
         self.fair_share = self.target / f64::from(self.admitted);

@@ -38,7 +38,7 @@ pub(super) struct Multipath {
     book: AddressBook,
 }
 
-/// Where an option stands.
+/// The direction in which an option goes, and what left in its place.
 #[derive(Clone, Copy)]
 pub(super) struct Place<'a> {
     /// Whether the option comes to the stack.

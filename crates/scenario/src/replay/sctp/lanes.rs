@@ -20,9 +20,9 @@ type Send = (u64, u64, u32, bool);
 struct Lane {
     /// The address that data goes to.
     to: IpAddr,
-    /// Where data is sent, where it arrives, and where SACKs arrive, for each
-    /// address at the near end: a host that lets routing choose its source
-    /// answers to all of ours from one of its own.
+    /// The places where data is sent, where it arrives, and where SACKs arrive, for each address at
+    /// the near end: a host that lets routing choose its source answers to all of ours from one of
+    /// its own.
     views: Vec<(IpAddr, [Option<View>; 3])>,
     sends: Vec<Send>,
     acks: Vec<(u64, u64)>,

@@ -83,8 +83,8 @@ pub struct FlowEvent {
     pub count: u64,
     /// Side of the flow at which it happened.
     pub side: Side,
-    /// On which path, seen from the sender of the data; `None` of a flow that has one, and of what
-    /// belongs to no path.
+    /// Path of the event, seen from the sender of the data; `None` of a flow that has one, and of
+    /// what belongs to no path.
     pub path: Option<PathId>,
     /// The kind of event that happened.
     pub kind: FlowEventKind,

@@ -32,7 +32,7 @@ pub struct LoadSpec {
     pub request: u64,
     /// The objects of the page; at least one.
     pub objects: Vec<Object>,
-    /// How often the page is loaded; `None` until the flow stops.
+    /// Times that the page is loaded; `None` until the flow stops.
     pub count: Option<u64>,
     /// Time between a load and the next.
     pub think: Duration,

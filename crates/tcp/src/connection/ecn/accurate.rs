@@ -164,7 +164,7 @@ impl Connection {
         }
     }
 
-    /// In SYN-RECEIVED: the segment that acknowledges our SYN-ACK (table 4).
+    /// Reads the segment that acknowledges our SYN-ACK, in SYN-RECEIVED (table 4).
     pub(in crate::connection) fn on_handshake_acked(&mut self, segment: &TcpSegment) {
         let sent = self.control_ecn();
         let Some(EcnState::Accurate(state)) = self.extras.ecn_mut() else { return };

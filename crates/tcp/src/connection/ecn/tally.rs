@@ -16,7 +16,7 @@ const TRIAL: u64 = 3;
 enum Options {
     /// The peer's segments carry options.
     Come,
-    /// None came with the handshake; one that comes later shows that they do.
+    /// No option came with the handshake; one that comes later shows that they do.
     Absent,
     /// The first had a zero that no host sends: they are not believed.
     Zeroed,

@@ -68,7 +68,7 @@ impl fmt::Debug for FastOpenCookie {
 pub struct FastOpenOption {
     /// The cookie, or the request for one.
     pub cookie: FastOpenCookie,
-    /// In the form of kind 254, which was used before kind 34 was assigned.
+    /// Whether it has the form of kind 254, which was used before kind 34 was assigned.
     pub experimental: bool,
 }
 
