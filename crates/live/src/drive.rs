@@ -166,7 +166,7 @@ impl<E: FlowEndpoint + Ready + Send> Live<E> {
         let (clock, cpu) = (start(), processor_time());
         let (started, lateness) = (clock.started(), Lateness::default());
         let (expected, longest_absence) = (Time::ZERO, Span::ZERO);
-        let mut it = Loop {
+        let mut running = Loop {
             simulation,
             ports,
             gathering: Vec::new(),
@@ -178,11 +178,11 @@ impl<E: FlowEndpoint + Ready + Send> Live<E> {
             lateness,
         };
         let mut ready = Vec::new();
-        it.simulation.write_in_pieces(TURN, PIECE);
+        running.simulation.write_in_pieces(TURN, PIECE);
         let (mut next_look, mut closing, mut quiet_since) = (Time::ZERO, None, None);
         let mut stopped = false;
         loop {
-            let now = it.advance()?;
+            let now = running.advance()?;
             stopped |= stop.is_set();
             if stopped {
                 break;
@@ -194,9 +194,9 @@ impl<E: FlowEndpoint + Ready + Send> Live<E> {
                     End::At(_) => {}
                     End::WhenOver { patience, rest } => {
                         let programs = || programs.iter().all(Program::is_over);
-                        if flows_are_over(&it.simulation) && programs() {
+                        if flows_are_over(&running.simulation) && programs() {
                             let last: &mut Time = closing.get_or_insert(now + patience + rest);
-                            if is_quiet(&it.simulation) {
+                            if is_quiet(&running.simulation) {
                                 *last = (*last).min(*quiet_since.get_or_insert(now) + rest);
                             }
                             if now >= *last {
@@ -206,27 +206,29 @@ impl<E: FlowEndpoint + Ready + Send> Live<E> {
                     }
                 }
             }
-            it.simulation.write_on();
-            let mut due = it.simulation.next_event().min(next_look);
-            if it.simulation.has_rest() {
+            running.simulation.write_on();
+            let mut due = running.simulation.next_event().min(next_look);
+            if running.simulation.has_rest() {
                 due = now;
             }
             if let End::At(date) = end {
                 due = due.min(date);
             }
-            let sleep = due.saturating_since(it.look());
-            it.expected = due;
+            let sleep = due.saturating_since(running.look());
+            running.expected = due;
             reactor.wait(&mut ready, Some(sleep)).map_err(|error| LiveError::System {
                 what: "waiting for packets".into(),
                 error: error.into(),
             })?;
-            it.look();
+            running.look();
             for token in ready.drain(..) {
                 match token {
-                    Token::Port(number) => it.take(number as usize)?,
+                    Token::Port(number) => running.take(number as usize)?,
                     Token::Endpoint(flow, side) => {
-                        let now = it.advance()?;
-                        it.simulation.with_endpoint(flow, side, |endpoint| endpoint.ready(now));
+                        let now = running.advance()?;
+                        running
+                            .simulation
+                            .with_endpoint(flow, side, |endpoint| endpoint.ready(now));
                     }
                     Token::Alarm => reactor.silence(),
                 }
@@ -234,7 +236,7 @@ impl<E: FlowEndpoint + Ready + Send> Live<E> {
         }
         let programs = programs.into_iter().chain(services).map(Program::finish).collect();
         drop(hosts);
-        let Loop { simulation, mut ports, lateness, longest_absence, .. } = it;
+        let Loop { simulation, mut ports, lateness, longest_absence, .. } = running;
         ports.iter_mut().for_each(Port::ask_kernel);
         Ok(Outcome {
             simulation,
@@ -301,10 +303,10 @@ impl<E: FlowEndpoint> Loop<E> {
         }
         let Loop { clock, lateness, ports, gathering, .. } = self;
         let mut left = |at| lateness.left(at, clock);
-        for it in self.simulation.departures() {
-            let number = self.of_node[it.node.0 as usize];
+        for departure in self.simulation.departures() {
+            let number = self.of_node[departure.node.0 as usize];
             let port = &mut ports[number];
-            let written = port.write(it.packet, it.at, &self.book, &mut left);
+            let written = port.write(departure.packet, departure.at, &self.book, &mut left);
             written.map_err(|error| gone(port, error))?;
             if port.is_gathering() && gathering.last() != Some(&number) {
                 gathering.push(number);

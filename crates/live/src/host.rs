@@ -71,11 +71,12 @@ impl ExternalHost {
     pub fn new(settings: &HostSettings) -> Result<(ExternalHost, Vec<Port>), LiveError> {
         let namespace = Namespace::new()?;
         let devices = namespace.inside(|| set_up(settings))?;
-        let ports = settings.interfaces.iter().zip(devices).map(|(it, (fd, kernel, device))| {
-            let name = format!("{} of {}", it.device, settings.name);
-            let port = Port::new(fd, it.node, name).counted_by(kernel, device);
-            if settings.receive_offload { port.gathering() } else { port }
-        });
+        let ports =
+            settings.interfaces.iter().zip(devices).map(|(interface, (fd, kernel, device))| {
+                let name = format!("{} of {}", interface.device, settings.name);
+                let port = Port::new(fd, interface.node, name).counted_by(kernel, device);
+                if settings.receive_offload { port.gathering() } else { port }
+            });
         let ports = ports.collect();
         let host = ExternalHost { name: settings.name.clone(), namespace: Arc::new(namespace) };
         Ok((host, ports))

@@ -107,10 +107,10 @@ mod tests {
     fn buckets_are_contiguous_and_narrow() {
         let mut last = None;
         for nanos in (0..5000).chain((5000..10_000_000).step_by(977)) {
-            let it = bucket(nanos);
-            assert!(last.is_none_or(|last| it >= last), "{nanos}");
-            assert!(upper(it) >= nanos && (upper(it) - nanos) as f64 <= nanos as f64 / 32.0);
-            last = Some(it);
+            let index = bucket(nanos);
+            assert!(last.is_none_or(|last| index >= last), "{nanos}");
+            assert!(upper(index) >= nanos && (upper(index) - nanos) as f64 <= nanos as f64 / 32.0);
+            last = Some(index);
         }
         assert_eq!(upper(bucket(u64::MAX)), u64::MAX);
     }

@@ -171,9 +171,9 @@ impl Port {
         book: &AddressBook,
         left: &mut impl FnMut(Time),
     ) -> Result<(), Errno> {
-        if let Some(it) = &mut self.gathering {
-            if it.train.as_mut().is_some_and(|train| train.join(packet, &mut self.sent)) {
-                it.dates.push(at);
+        if let Some(gathering) = &mut self.gathering {
+            if gathering.train.as_mut().is_some_and(|train| train.join(packet, &mut self.sent)) {
+                gathering.dates.push(at);
                 return Ok(());
             }
             self.flush(left)?;
@@ -181,14 +181,16 @@ impl Port {
         self.sent.clear();
         let emitted = match &mut self.gathering {
             None => packet.emit_for_device(book, &mut self.sent),
-            Some(it) => Train::begin(packet, book, &mut self.sent).map(|train| it.train = train),
+            Some(gathering) => {
+                Train::begin(packet, book, &mut self.sent).map(|train| gathering.train = train)
+            }
         };
         if let Err(error) = emitted {
             self.refuse(1, || error.to_string());
-        } else if let Some(it) = &mut self.gathering
-            && it.train.is_some()
+        } else if let Some(gathering) = &mut self.gathering
+            && gathering.train.is_some()
         {
-            it.dates.push(at);
+            gathering.dates.push(at);
             return Ok(());
         } else {
             self.hand_over(1)?;

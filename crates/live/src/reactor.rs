@@ -57,12 +57,12 @@ impl Reactor {
     pub fn new() -> Result<Reactor, LiveError> {
         let make = || {
             let alarm = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
-            let it = Reactor {
+            let reactor = Reactor {
                 epoll: Arc::new(epoll::create(epoll::CreateFlags::CLOEXEC)?),
                 alarm: Arc::new(alarm),
             };
-            it.add(&it.alarm, Token::Alarm, epoll::EventFlags::IN)?;
-            Ok::<_, Errno>(it)
+            reactor.add(&reactor.alarm, Token::Alarm, epoll::EventFlags::IN)?;
+            Ok::<_, Errno>(reactor)
         };
         make().doing("epoll")
     }

@@ -132,15 +132,15 @@ impl KernelSocket {
             wait().doing(format!("listening at {local}"))?;
             state = State::Listening(fd);
         }
-        let mut it = KernelSocket::absent(key, reactor, token);
-        (it.state, it.remote, it.sample_every) = (state, remote, settings.sample_every);
-        it.multipath = settings.multipath;
+        let mut socket = KernelSocket::absent(key, reactor, token);
+        (socket.state, socket.remote, socket.sample_every) = (state, remote, settings.sample_every);
+        socket.multipath = settings.multipath;
         if settings.multipath {
-            it.subflows =
+            socket.subflows =
                 Some(Box::new(Subflows::new(settings.book.clone(), settings.couplings.clone())));
-            it.sample_every = Some(settings.sample_every.unwrap_or(LOOK).min(LOOK));
+            socket.sample_every = Some(settings.sample_every.unwrap_or(LOOK).min(LOOK));
         }
-        Ok(it)
+        Ok(socket)
     }
 
     /// The place of an end that a program has.

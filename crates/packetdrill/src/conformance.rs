@@ -252,8 +252,10 @@ fn failures(text: &mut String, rows: &[Row], of: Of, why: Why) {
         Why::Open => "| suite | script | what |\n|---|---|---|\n",
     };
     for row in rows {
-        let what = match of(row).map(|it| &it.verdict) {
-            Some(Verdict::Failed(it)) => format!("line {}: {}", it.pos.line, it.what),
+        let what = match of(row).map(|failure| &failure.verdict) {
+            Some(Verdict::Failed(failure)) => {
+                format!("line {}: {}", failure.pos.line, failure.what)
+            }
             Some(Verdict::Unreadable(error)) => error.clone(),
             _ => continue,
         };

@@ -176,10 +176,10 @@ impl Stack for TcpStack {
             let state = info::state_of(state)?;
             return Some(self.sockets.count_in(state, whose == "all") as u64);
         }
-        let it = self.sockets.multipath_counters();
+        let counters = self.sockets.multipath_counters();
         match name {
-            "MPTcpExtMPCapableSYNRX" => Some(it.capable_syns),
-            "MPTcpExtMPCapableFallbackACK" => Some(it.fallback_acks),
+            "MPTcpExtMPCapableSYNRX" => Some(counters.capable_syns),
+            "MPTcpExtMPCapableFallbackACK" => Some(counters.fallback_acks),
             _ => None,
         }
     }

@@ -72,8 +72,8 @@ impl EModel {
 
     /// The rating R, from 0 to 100 in use.
     pub fn rating(&self) -> f64 {
-        let it = self.impairments();
-        it.ro - it.simultaneous - it.delay - it.equipment + self.advantage
+        let terms = self.impairments();
+        terms.ro - terms.simultaneous - terms.delay - terms.equipment + self.advantage
     }
 
     /// Computes Ie,eff, the impairment by codec and losses (clause 7.5).

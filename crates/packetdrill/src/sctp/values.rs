@@ -40,9 +40,10 @@ pub fn part(value: &Value, name: &str) -> Option<i64> {
 
 /// Octets of the buffers in a list of `{iov_base, iov_len}`.
 pub fn length_of_vectors(vectors: Option<&Value>) -> u64 {
-    let len = |it: &Field| {
-        let fields = it.value.fields()?;
-        let named = it.value.field("iov_len").or_else(|| fields.get(1).map(|it| &it.value));
+    let len = |field: &Field| {
+        let fields = field.value.fields()?;
+        let named =
+            field.value.field("iov_len").or_else(|| fields.get(1).map(|field| &field.value));
         named.and_then(number)
     };
     let vectors = vectors.and_then(Value::fields).unwrap_or_default();

@@ -284,13 +284,13 @@ fn poll(sockets: &Sockets, now: Time, call: &Call, waiting: Option<&Waiting>) ->
 
 /// What a descriptor is ready for, as `poll` reports it.
 fn events(sockets: &Sockets, fd: Fd) -> i64 {
-    let Ok(it) = sockets.readiness(fd) else { return 32 };
+    let Ok(readiness) = sockets.readiness(fd) else { return 32 };
     let bits = [
-        (it.readable, 1 | 0x40),
-        (it.writable, 4 | 0x100),
-        (it.error, 8),
-        (it.hang_up, 16),
-        (it.peer_ended, 0x2000),
+        (readiness.readable, 1 | 0x40),
+        (readiness.writable, 4 | 0x100),
+        (readiness.error, 8),
+        (readiness.hang_up, 16),
+        (readiness.peer_ended, 0x2000),
     ];
     bits.iter().filter(|(on, _)| *on).map(|(_, bit)| bit).sum()
 }

@@ -293,8 +293,8 @@ impl SctpSockets {
         else {
             return;
         };
-        let told = socket.notifications.iter().any(|it| {
-            it.association == Some(id) && it.notification.event() == super::Event::SenderDry
+        let told = socket.notifications.iter().any(|queued| {
+            queued.association == Some(id) && queued.notification.event() == super::Event::SenderDry
         });
         if held.connected && held.ended.is_none() && held.engine.is_dry() && !told {
             let after = held.taken + held.engine.waiting().len() as u64;

@@ -240,11 +240,11 @@ impl SctpSockets {
         let held = self.associations.get_mut(&id)?;
         let received = held.engine.receive_part()?;
         held.taken += 1;
-        let next = held.engine.waiting().next().map(|it| Next {
-            stream: it.message.stream,
-            unordered: it.message.unordered,
-            ppid: it.message.ppid,
-            len: it.message.payload.len(),
+        let next = held.engine.waiting().next().map(|waiting| Next {
+            stream: waiting.message.stream,
+            unordered: waiting.message.unordered,
+            ppid: waiting.message.ppid,
+            len: waiting.message.payload.len(),
         });
         let part = Part {
             association: id,

@@ -47,11 +47,15 @@ impl Sockets {
         let socket = self.table.get_mut(&fd).ok_or(Errno::EBADF)?;
         match &mut socket.kind {
             Kind::Listening(_) | Kind::MultipathListening(_) => return Err(Errno::EISCONN),
-            Kind::Multipath(it) => {
-                if let Some(error) = it.error.take() {
+            Kind::Multipath(multipath) => {
+                if let Some(error) = multipath.error.take() {
                     return Err(error);
                 }
-                return Err(if it.is_connecting() { Errno::EALREADY } else { Errno::EISCONN });
+                return Err(if multipath.is_connecting() {
+                    Errno::EALREADY
+                } else {
+                    Errno::EISCONN
+                });
             }
             Kind::Stream(_) => return self.connect_again(fd),
             Kind::Fresh if socket.deferred.is_some() => return Err(Errno::EISCONN),
@@ -111,7 +115,7 @@ impl Sockets {
         let cookieless = self.settings.fast_open.client_cookieless;
         let socket = self.socket_at(fd)?;
         match &socket.kind {
-            Kind::Multipath(it) if it.is_connecting() => return Err(Errno::EALREADY),
+            Kind::Multipath(multipath) if multipath.is_connecting() => return Err(Errno::EALREADY),
             Kind::Multipath(_) => return Err(Errno::EINVAL), // Linux
             Kind::Stream(_) => {
                 self.connect_again(fd)?;
@@ -266,7 +270,7 @@ impl Sockets {
     /// A connect has failed, and its user has heard why.
     fn has_failed(&self, fd: Fd) -> bool {
         self.table.get(&fd).is_some_and(|socket| match &socket.kind {
-            Kind::Multipath(it) => it.has_failed() && it.error.is_none(),
+            Kind::Multipath(multipath) => multipath.has_failed() && multipath.error.is_none(),
             _ => false,
         })
     }
@@ -274,9 +278,9 @@ impl Sockets {
     /// A connect is under way.
     pub fn is_connecting(&self, fd: Fd) -> bool {
         let socket = self.table.get(&fd);
-        socket.is_some_and(|it| match &it.kind {
-            Kind::Stream(it) => it.is_connecting(),
-            Kind::Multipath(it) => it.is_connecting(),
+        socket.is_some_and(|socket| match &socket.kind {
+            Kind::Stream(stream) => stream.is_connecting(),
+            Kind::Multipath(multipath) => multipath.is_connecting(),
             _ => false,
         })
     }
@@ -296,7 +300,7 @@ impl Sockets {
         match &mut self.socket_at(fd)?.kind {
             Kind::Stream(stream) if stream.is_connecting() => Err(Errno::EINPROGRESS),
             Kind::Stream(_) => self.connect_again(fd),
-            Kind::Multipath(it) => it.error.take().map_or(Ok(()), Err),
+            Kind::Multipath(multipath) => multipath.error.take().map_or(Ok(()), Err),
             _ => Ok(()),
         }
     }

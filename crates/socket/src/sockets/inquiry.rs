@@ -36,7 +36,9 @@ impl Sockets {
                 stream.hears_routers = socket.options.receive_errors;
                 socket.options.apply_to(&mut stream.connection, name);
             }
-            Kind::Multipath(it) => socket.options.apply_to_paths(&mut it.connection, name),
+            Kind::Multipath(multipath) => {
+                socket.options.apply_to_paths(&mut multipath.connection, name)
+            }
             _ => {}
         }
         Ok(())
@@ -56,7 +58,9 @@ impl Sockets {
             return Err(get);
         }
         Ok(match (name, &mut socket.kind) {
-            (Name::Error, Kind::Multipath(it)) => it.error.take().map_or(0, |e| e.number() as i64),
+            (Name::Error, Kind::Multipath(multipath)) => {
+                multipath.error.take().map_or(0, |e| e.number() as i64)
+            }
             (Name::Error, Kind::Stream(s)) => s.take_any_error().map_or(0, |e| e.number() as i64),
             (Name::Error, _) => socket.error.take().map_or(0, |e| e.number() as i64),
             (Name::MaxSegment, Kind::Stream(stream)) => stream.connection.info().mss as i64,
@@ -90,13 +94,13 @@ impl Sockets {
                 error: socket.error.is_some(),
                 ..Readiness::default()
             },
-            Kind::Listening(it) => {
-                Readiness { readable: it.lengths().1 > 0, ..Readiness::default() }
+            Kind::Listening(listener) => {
+                Readiness { readable: listener.lengths().1 > 0, ..Readiness::default() }
             }
             Kind::Stream(stream) => stream.readiness(&socket.options),
-            Kind::Multipath(it) => it.readiness(&socket.options),
-            Kind::MultipathListening(it) => {
-                Readiness { readable: it.waiting() > 0, ..Readiness::default() }
+            Kind::Multipath(multipath) => multipath.readiness(&socket.options),
+            Kind::MultipathListening(listener) => {
+                Readiness { readable: listener.waiting() > 0, ..Readiness::default() }
             }
         })
     }

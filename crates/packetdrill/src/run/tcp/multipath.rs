@@ -73,12 +73,12 @@ impl Multipath {
         inbound: bool,
         live: Option<(Addr, Addr)>,
     ) -> (Option<Addr>, Addr) {
-        let src = subflow.src.as_ref().map(|it| {
+        let src = subflow.src.as_ref().map(|name| {
             let live = live.map(|(src, _)| src);
-            self.address(&it.name, it.value.as_ref(), !inbound, live)
+            self.address(&name.name, name.value.as_ref(), !inbound, live)
         });
-        let it = &subflow.dst;
-        let dst = self.address(&it.name, it.value.as_ref(), inbound, live.map(|(_, dst)| dst));
+        let name = &subflow.dst;
+        let dst = self.address(&name.name, name.value.as_ref(), inbound, live.map(|(_, dst)| dst));
         (src, dst)
     }
 
