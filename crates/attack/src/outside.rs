@@ -50,7 +50,7 @@ pub struct Plan {
     pub start: Time,
     /// Time from which on no packet is sent.
     pub end: Time,
-    /// What is known of the numbers.
+    /// The attacker's knowledge of the connection's numbers.
     pub aim: Aim,
     /// Octets of user data, where it sends some.
     pub size: u32,

@@ -60,7 +60,7 @@ pub fn causes(life: &[Call]) -> Vec<Cause> {
     life.iter().filter_map(Call::cause).collect()
 }
 
-/// What was sent, in order: dates and octets.
+/// Returns date and octets of each segment that was sent, in order.
 pub fn sent(life: &[Call]) -> Vec<(Time, u64)> {
     let of = |call: &Call| match call {
         Call::Sent(now, octets, _) => Some((*now, *octets)),

@@ -47,7 +47,7 @@ pub struct Step {
     pub event: Event,
     /// Milliseconds since the step before.
     pub after_ms: u64,
-    /// What is in flight, in percent of the window.
+    /// Octets in flight, in percent of the window.
     pub in_flight: u64,
 }
 

@@ -142,7 +142,7 @@ pub struct AckClocked<L> {
     extras: Option<Box<Extras>>,
 }
 
-/// What is seldom asked for.
+/// Options that few algorithms use, in a box of their own.
 #[derive(Debug)]
 struct Extras {
     exit: Exit,

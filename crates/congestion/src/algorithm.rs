@@ -23,7 +23,7 @@ pub type MakeWindow = dyn Fn(&Place, u64, u64) -> Box<dyn Controller + Send> + S
 pub struct AlgorithmInfo {
     /// The name used in scenarios.
     pub name: &'static str,
-    /// What it is, in one sentence.
+    /// A description in one sentence.
     pub summary: &'static str,
     /// The RFC, draft or paper that defines it.
     pub reference: &'static str,

@@ -186,7 +186,7 @@ impl Bbr {
     }
 }
 
-/// What one acknowledgment brings, as the procedures need it.
+/// The facts of one acknowledgment, as the procedures need them.
 struct News<'a> {
     now: Time,
     feedback: &'a Feedback,

@@ -131,7 +131,7 @@ pub struct Sibling {
     pub srtt: Option<Span>,
     /// Smallest round-trip time seen.
     pub min_rtt: Option<Span>,
-    /// What its algorithm tells.
+    /// State that the sibling's algorithm shares.
     pub state: Shared,
 }
 

@@ -35,7 +35,7 @@ pub struct PragueOptions {
     pub initial_alpha: f64,
     /// The virtual round-trip time.
     pub virtual_rtt: VirtualRtt,
-    /// What it is made with; 25 ms.
+    /// The reference round-trip time from which the virtual one follows; 25 ms.
     pub reference: Span,
     /// Options shared with other algorithms; paced by default.
     pub common: Common,

@@ -25,7 +25,7 @@ use anabranch_units::Span;
 /// The lateness of an event of a session above which the run counts as disturbed by other programs.
 const LATE: Span = Span::from_millis(3);
 
-/// What came of a session that two stacks have run.
+/// The outcome of a session that two stacks have run.
 #[derive(Clone, Debug)]
 pub enum Verdicts {
     /// Both stacks did the same.

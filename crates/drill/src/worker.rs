@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex};
 pub(crate) struct Answer {
     /// The value that the call returned, or its error.
     pub result: Result<i64, Errno>,
-    /// What it wrote into its arguments, by their number.
+    /// Values that it wrote into its arguments, by their number.
     pub outputs: Vec<(usize, Value)>,
     /// Descriptors that it made. The first is what it returned, unless they stand
     /// in its first argument (`pipe`).

@@ -41,7 +41,7 @@ pub trait Listen<E> {
     /// no other may have it (RFC 8684 §3.1).
     fn note_token(&mut self, _token: u32, _taken: bool) {}
 
-    /// What it holds and what it has seen.
+    /// Returns what the port holds and has counted.
     fn report(&self) -> ListenReport;
 }
 

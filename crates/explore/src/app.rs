@@ -117,7 +117,7 @@ pub(crate) struct App<'a> {
     pub closed: Option<CloseReason>,
     /// Time at which it reads next.
     pub due: Time,
-    /// What it found that must not be.
+    /// A fault that it found in what it read.
     pub wrong: Option<String>,
 }
 
@@ -172,7 +172,7 @@ impl<'a> App<'a> {
         !self.peer.sends.is_reliable() || self.received >= self.peer.sends.total()
     }
 
-    /// What it still lacks, for a report.
+    /// Says what it still lacks, for a report.
     pub fn lacks(&self) -> String {
         let (total, expected) = (self.plan.sends.total(), self.peer.sends.total());
         format!(

@@ -41,7 +41,7 @@ pub struct Setting {
 struct End<'a, E> {
     endpoint: E,
     app: App<'a>,
-    /// What it was called with, and when.
+    /// A hash of the calls that it was given, with their times.
     history: u64,
     /// Packets that it has sent.
     sent: u32,

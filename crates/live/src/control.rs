@@ -85,7 +85,7 @@ impl KernelControl {
         self.couplings.clone()
     }
 
-    /// What it has counted.
+    /// Returns its totals since it was loaded.
     ///
     /// # Errors
     /// The kernel's.

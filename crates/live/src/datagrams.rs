@@ -37,7 +37,7 @@ pub struct KernelDatagrams {
     events: VecDeque<Event>,
     connected: bool,
     wants_to_write: bool,
-    /// What is written or read.
+    /// Buffer of the datagram that is written or read.
     buffer: Vec<u8>,
     sent: u64,
     received: u64,

@@ -102,7 +102,7 @@ pub struct Outcome<E> {
     pub unprivileged: bool,
     /// Somebody stopped the run before its end.
     pub stopped: bool,
-    /// What became of the programs, and then of the services.
+    /// Reports of the programs, and then of the services.
     pub programs: Vec<ProgramReport>,
 }
 

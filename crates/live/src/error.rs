@@ -17,7 +17,7 @@ pub enum LiveError {
     },
     /// A system call failed that usually does not.
     System {
-        /// What was tried, with names.
+        /// The call that failed, with names.
         what: String,
         /// The kernel's error.
         error: io::Error,

@@ -16,7 +16,7 @@ pub struct Port {
     node: NodeId,
     name: String,
     counters: PortCounters,
-    /// What was read last, as long as the longest packet.
+    /// Buffer of what was read last, as long as the longest packet.
     received: Vec<u8>,
     /// Buffer for what is written to the device.
     sent: Vec<u8>,
@@ -99,7 +99,7 @@ impl Port {
         self.node
     }
 
-    /// What it is called in messages.
+    /// Returns the name of the port for messages.
     pub fn name(&self) -> &str {
         &self.name
     }

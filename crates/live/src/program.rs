@@ -25,7 +25,7 @@ pub enum Stdio {
     Log(File),
 }
 
-/// What became of a program.
+/// The end of a program: its status, or why it never started.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ProgramReport {
     /// Name of the host that it ran on.

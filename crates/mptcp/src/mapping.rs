@@ -76,7 +76,7 @@ impl SentMappings {
         }
     }
 
-    /// What is not acknowledged, in the order of sending.
+    /// Returns the mappings that are not acknowledged, in the order of sending.
     pub fn iter(&self) -> impl Iterator<Item = &SentMapping> {
         self.units.iter()
     }

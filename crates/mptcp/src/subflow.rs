@@ -306,7 +306,7 @@ impl Subflow {
         self.backup || self.peer_backup
     }
 
-    /// What it sends has these addresses and ports.
+    /// Returns addresses and ports of what it sends.
     pub fn key(&self) -> FlowKey {
         self.key
     }

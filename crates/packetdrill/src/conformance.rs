@@ -28,7 +28,7 @@ pub struct Row {
     pub listed: Listed,
     /// The system whose stack the script is about.
     pub subject: Subject,
-    /// What came of it with our stacks.
+    /// The report with our stacks.
     pub report: Report,
     /// The report with the kernel, where it was asked.
     pub kernel: Option<Report>,

@@ -73,7 +73,7 @@ pub struct Shell {
 pub struct Event {
     /// Place at which it begins.
     pub pos: Pos,
-    /// What is written, without the time, spaces made one.
+    /// Text of the event without the time, with single spaces.
     pub text: String,
     /// Time at which it happens, as written.
     pub time: When,

@@ -129,7 +129,7 @@ impl Network {
     }
 }
 
-/// What came of a setting.
+/// The outcome of a setting.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Configured {
     /// It is done, or makes no difference here.
@@ -158,7 +158,7 @@ pub struct Returned {
     pub value: i64,
     /// The symbol of the error.
     pub errno: Option<&'static str>,
-    /// What it wrote into its arguments, by their number from 0.
+    /// Values that it wrote into its arguments, by their number from 0.
     pub outputs: Vec<(usize, Value)>,
 }
 

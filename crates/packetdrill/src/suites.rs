@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 pub struct Listed {
     /// Name of the suite: `google`.
     pub suite: String,
-    /// What it tests: `tcp-blocking`.
+    /// Category of the tests: `tcp-blocking`.
     pub category: String,
     /// Path of the script within the suite.
     pub path: String,

@@ -42,7 +42,7 @@ struct Waiting {
     deadline: Time,
 }
 
-/// What came of trying a call.
+/// The outcome of trying a call.
 enum Attempt {
     Returns(Returned),
     /// It would block, after having written so many octets.

@@ -79,7 +79,7 @@ association, and *memory* is by how much its process grew. The client is ours th
     /// Name, kind, what it is against and further fields.
     type Attack = (&'static str, &'static str, Against, &'static str);
 
-    /// What is tried over Multipath TCP, on a path of one subflow.
+    /// Attacks that are tried over Multipath TCP, on a path of one subflow.
     const OVER_MPTCP: [Attack; 9] = [
         ("none", "", Against::Nothing, ""),
         ("syn-flood", "syn-flood", Against::Port, "per_second = 2000"),
@@ -92,7 +92,7 @@ association, and *memory* is by how much its process grew. The client is ours th
         ("zero-window", "zero-window", Against::Peer, ""),
     ];
 
-    /// What is tried over SCTP.
+    /// Attacks that are tried over SCTP.
     const OVER_SCTP: [Attack; 17] = [
         ("none", "", Against::Nothing, ""),
         ("init-flood", "init-flood", Against::Port, "per_second = 2000"),
@@ -118,7 +118,7 @@ association, and *memory* is by how much its process grew. The client is ours th
         ("zero-window", "zero-window", Against::Peer, ""),
     ];
 
-    /// What is tried over TCP.
+    /// Attacks that are tried over TCP.
     const OVER_TCP: [Attack; 17] = [
         ("none", "", Against::Nothing, ""),
         ("syn-flood", "syn-flood", Against::Port, "per_second = 2000"),

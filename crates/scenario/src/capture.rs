@@ -13,7 +13,7 @@ use std::fs::File;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
-/// What is captured, and how much of it.
+/// The places that are captured, and how much of each packet is kept.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct CaptureOptions {
     /// Names of hosts (all their interfaces), of interfaces, of links (both directions, as they come

@@ -77,7 +77,7 @@ pub struct LiveResult {
     pub ports: Vec<PortRow>,
     /// Window algorithms of ours that were in the kernel.
     pub controls: Vec<ControlRow>,
-    /// What became of the programs.
+    /// Reports of the programs, one for each.
     pub programs: Vec<ProgramReport>,
     /// It was stopped from outside before its end.
     pub stopped: bool,

@@ -189,7 +189,7 @@ impl Recorders {
         simulation.observer(self.queueing?).queueing(link, simulation.now())
     }
 
-    /// What was recorded, by flow, then by link.
+    /// Returns the recorded series, by flow, then by link.
     pub(crate) fn series(
         &self,
         scenario: &Scenario,

@@ -52,7 +52,7 @@ pub struct RunResult {
 pub struct ListenRow {
     /// Name of the port, as the scenario has it.
     pub name: String,
-    /// What it holds and has seen.
+    /// Connections and memory that the port holds, and its totals.
     pub result: ReceptionResult,
 }
 
@@ -122,7 +122,7 @@ pub struct FlowRow {
     pub fallback: Option<bool>,
 }
 
-/// What became of the messages of a flow, of one direction.
+/// Totals of the messages of a flow, of one direction.
 #[derive(Clone, PartialEq, Debug)]
 pub struct MessageRow {
     /// The flow; `FLOW.reverse` for the messages of its other host.

@@ -60,7 +60,7 @@ pub(crate) enum Shape {
     Table(Table),
     /// A table with these fields and any others.
     Open(Table),
-    /// What one of these describes.
+    /// A value of any one of these shapes.
     Any(Vec<Shape>),
     /// A shape that stands in several places, by its name.
     Named(&'static str, Box<Shape>),

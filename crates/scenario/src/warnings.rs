@@ -22,7 +22,7 @@ impl fmt::Display for Warning {
 }
 
 impl Scenario {
-    /// What is allowed, but hardly meant.
+    /// Returns a warning for each value that is allowed, but hardly meant.
     pub fn warnings(&self) -> Vec<Warning> {
         regulators(self)
     }

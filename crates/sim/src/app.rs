@@ -408,7 +408,7 @@ impl AppState {
         }
     }
 
-    /// What came may allow more to be written.
+    /// Lets the application write more, where what came allows it.
     fn answer<E: Service>(&mut self, now: Time, endpoint: &mut E, context: &mut AppContext) {
         let received = self.received;
         let Some(source) = self.source(context) else { return };

@@ -44,7 +44,7 @@ pub(crate) struct Assault {
 }
 
 impl Assault {
-    /// What is sent to this address goes towards its node.
+    /// Whether the attacker has forged this address, so that packets to it go towards its node.
     pub(crate) fn has_forged(&self, addr: Addr) -> bool {
         addr.0.checked_sub(self.forged.0.0).is_some_and(|at| at < self.forged.1)
     }

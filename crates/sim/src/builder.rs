@@ -133,7 +133,7 @@ pub enum BuildError {
         flow: String,
         /// Name of the host.
         node: String,
-        /// What they have in common.
+        /// The key or token that they have in common.
         taken: Taken,
     },
     /// Two listening ports of a host are one, or the port is a flow's own.

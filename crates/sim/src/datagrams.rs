@@ -24,7 +24,7 @@ pub struct DatagramSpec {
     pub call: Option<Call>,
 }
 
-/// What became of the datagrams that one side sent.
+/// Totals and distributions of the datagrams that one side sent.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct DatagramSummary {
     /// Datagrams that the host sent.

@@ -70,7 +70,7 @@ pub enum Pace {
     Echo,
 }
 
-/// What became of the messages of a flow.
+/// Totals of the messages of a flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct MessageTotals {
     /// Made by the application.

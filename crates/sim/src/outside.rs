@@ -57,7 +57,7 @@ impl Turn {
     /// Applications write as much as there is.
     const UNLIMITED: Turn = Turn { together: u64::MAX, least: u64::MAX };
 
-    /// What one writes while so many others wait.
+    /// Returns the octets that one writes while so many others wait.
     pub(crate) fn piece(self, others: usize) -> u64 {
         (self.together / (others as u64 + 1)).max(self.least)
     }

@@ -34,7 +34,7 @@ pub struct ListenSpec<E> {
     pub most: usize,
 }
 
-/// What became of a listening port so far.
+/// Totals of a listening port so far.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ReceptionResult {
     /// What the port holds and has seen.
@@ -57,7 +57,7 @@ pub struct ReceptionResult {
 /// A connection of a stranger.
 struct UnknownPeer<E> {
     hosted: Hosted<E>,
-    /// What it took when it was last looked at.
+    /// Octets that it took when it was last looked at.
     memory: u64,
     /// It counts among those that there are at a time no more.
     lingers: bool,
@@ -267,7 +267,7 @@ impl<E: FlowEndpoint> Reception<E> {
         self.listener.report().held + self.held
     }
 
-    /// What became of it so far.
+    /// Returns the port's totals so far.
     pub(crate) fn result(&self) -> ReceptionResult {
         let there = self.slots.iter().flatten().map(|slot| slot.hosted.app.received);
         ReceptionResult {

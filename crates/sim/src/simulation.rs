@@ -165,7 +165,7 @@ impl<E: FlowEndpoint> Simulation<E> {
         self.flows.len()
     }
 
-    /// What became of a flow so far.
+    /// Returns what became of a flow so far.
     pub fn flow_result(&self, flow: FlowId) -> FlowResult {
         let (client, server) = (self.hosted(flow, Side::Client), self.hosted(flow, Side::Server));
         let observed = [client.endpoint.observe(), server.endpoint.observe()];

@@ -320,7 +320,7 @@ impl Source {
         more
     }
 
-    /// What is released at `due`, and when the next is.
+    /// Returns the octets that are released at `due`, and sets when the next are.
     fn step(&mut self) -> u64 {
         let at = self.due;
         let left = self.traffic.total().saturating_sub(self.released);

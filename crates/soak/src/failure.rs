@@ -13,7 +13,7 @@ pub enum Promise {
     NoStall,
     /// What ended normally was delivered whole.
     NothingLost,
-    /// What was delivered is what was sent.
+    /// The octets delivered are those that were sent.
     OctetsEqual,
     /// The same scenario and seed give the same packets at the same dates.
     SameBits,

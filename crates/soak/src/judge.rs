@@ -46,7 +46,7 @@ pub struct FlowEnd {
     pub end: End,
 }
 
-/// What came of a scenario.
+/// The verdict on a scenario that was run.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Verdict {
     /// The flows in the order of the scenario; none after a panic.
@@ -259,7 +259,7 @@ fn has_time(scenario: &Scenario, start: Time, limit: f64) -> bool {
     scenario.duration.is_none_or(|duration| duration.as_secs_f64() >= start.as_secs_f64() + limit)
 }
 
-/// What is not promised to a flow.
+/// Returns the promises that a flow is excused from.
 fn excuse(scenario: &Scenario, driven: &Driven, flow: &BuiltFlow) -> Excuse {
     let passes = driven.is_passenger(flow.id);
     if passes && excuse::can_be_deceived_on_the_way(&scenario.flows[flow.entry].protocol) {

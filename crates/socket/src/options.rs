@@ -75,7 +75,7 @@ pub enum Name {
     RemoteUdpPort,
 }
 
-/// What is set on a socket; an accepted one inherits it.
+/// The options that are set on a socket; an accepted one inherits them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Options {
     pub(crate) flavor: Flavor,

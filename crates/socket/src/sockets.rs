@@ -217,7 +217,7 @@ pub struct Sockets {
     refusals: VecDeque<Packet>,
     /// The peer's port of UDP, of connections that are tunnelled in it.
     tunnelled: BTreeMap<Key, u16>,
-    /// What is known of each peer.
+    /// Memories of each peer, such as Fast Open's cookies.
     memories: BTreeMap<Addr, PeerMemory>,
     next_port: u16,
     /// The interface takes no packets.

@@ -124,7 +124,7 @@ pub(crate) struct Stream {
     /// Offsets at which buffers begin that are not wholly acknowledged.
     begun: VecDeque<u64>,
     written: u64,
-    /// What was written when a push was forced or asked for last.
+    /// Octets that were written when a push was forced or asked for last.
     pushed: u64,
     /// A write found no room: it is woken when a third of the buffer is free.
     starved: bool,
@@ -286,7 +286,7 @@ impl Stream {
         self.written.saturating_sub(self.connection.observe().bytes_acked)
     }
 
-    /// What is charged to the send buffer.
+    /// Returns the octets that are charged to the send buffer.
     fn memory(&self, options: &Options) -> u64 {
         self.queued() + OVERHEAD * self.buffers(options)
     }

@@ -28,7 +28,7 @@ use anabranch_units::{Span, Time};
 /// Segments beyond what was counted, as in Linux.
 const SLACK: u64 = 16;
 
-/// What is counted of the round at hand.
+/// The state of dynamic right-sizing in the present round.
 #[derive(Clone, Debug)]
 pub(crate) struct RightSizing {
     /// The most octets that the buffer grows to.

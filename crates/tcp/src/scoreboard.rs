@@ -52,7 +52,7 @@ impl Scoreboard {
         self.retransmitted.get_or_insert_default().insert(range);
     }
 
-    /// What was sent again counts no longer (after a timeout).
+    /// Forgets what was retransmitted (after a timeout).
     pub fn forget_retransmissions(&mut self) {
         self.retransmitted = None;
     }

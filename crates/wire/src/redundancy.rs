@@ -34,7 +34,7 @@ impl Packet {
         }
     }
 
-    /// What this packet is to an `older` one.
+    /// Returns what this packet is to an `older` one.
     pub fn ack_relation(&self, older: &Packet) -> AckRelation {
         let (Body::Tcp(new), Body::Tcp(old)) = (&self.body, &older.body) else {
             return AckRelation::Unrelated;

@@ -17,7 +17,7 @@ const PORTS: (u16, u16) = (1024, 49_151);
 pub(super) struct Numbers {
     /// What the victim expects next.
     pub seq: Serial32,
-    /// What its peer has acknowledged.
+    /// Number up to which its peer has acknowledged.
     pub ack: Serial32,
     /// The end of what it sent last.
     pub sent: Serial32,

@@ -82,7 +82,7 @@ struct Progress {
     acknowledges: u64,
     /// Number of times that it has said that it reduced its window.
     reduced: usize,
-    /// What it has sent, in order.
+    /// Segments that it has sent, in order.
     sent_lines: Vec<Line>,
 }
 

@@ -18,7 +18,7 @@ const SOURCES: [(&str, &str); 2] =
 /// Time in which the program must answer: hours of the script's time need less than a second.
 const PATIENCE: Timespec = Timespec { tv_sec: 20, tv_nsec: 0 };
 
-/// What is asked, in the order of `enum call` in stack.c.
+/// Requests to the program, in the order of `enum call` in stack.c.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(i32)]
 pub(crate) enum Ask {
@@ -163,7 +163,7 @@ impl Program {
         Ok(octets)
     }
 
-    /// What is said of a program that has ended.
+    /// Says how the program ended.
     fn end(&mut self) -> String {
         match self.child.wait() {
             Ok(status) => format!("usrsctp has ended: {status}"),

@@ -8,7 +8,7 @@
 
 use anabranch_units::Span;
 
-/// What is held between samples.
+/// The estimate of the variation, kept between samples.
 #[derive(Clone, Debug)]
 pub(super) struct Variation {
     /// Mean deviation of the samples (Linux's `mdev`).

@@ -32,7 +32,7 @@ pub struct Corrupt {
     generator: Generator,
 }
 
-/// What became of a packet.
+/// The part of a packet that the flipped bits hit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Damage {
     None,

@@ -75,7 +75,7 @@ impl MiddleboxConfig {
     }
 }
 
-/// What is known of a flow.
+/// The segments of a flow that the box has seen.
 #[derive(Debug)]
 struct Seen {
     segments: u64,
@@ -157,7 +157,7 @@ fn first_multiple(segment: &TcpSegment, start: Serial32, every: u64) -> Option<u
     (first < segment.payload.len() as u64).then_some(first)
 }
 
-/// What is added to the sequence numbers of a flow.
+/// Returns what is added to the sequence numbers of a flow.
 fn shift(secret: u32, key: FlowKey) -> u32 {
     mix((secret as u64) << 32 | flow_hash(&key) as u64) as u32
 }

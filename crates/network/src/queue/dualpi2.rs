@@ -89,7 +89,7 @@ pub struct DualPi2 {
     /// The delay at the last update, seconds.
     old_delay: f64,
     next_update: Time,
-    /// What is owed to the classic queue, octets.
+    /// Octets that are owed to the classic queue.
     credit: f64,
     low_recur: Recur,
     overload_recur: Recur,

@@ -206,7 +206,7 @@ impl Path {
     fn min_rtt_s(&self) -> Option<f64> {
         seconds(self.sibling.min_rtt)
     }
-    /// What its algorithm tells: its `shared`.
+    /// State that its algorithm shares (`shared`).
     #[getter]
     fn shared(&self) -> f64 {
         self.sibling.state.own

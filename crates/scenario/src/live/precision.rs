@@ -26,7 +26,7 @@ pub struct Precision {
     pub shortest_round_trip: Span,
 }
 
-/// What one packet in a hundred may be late by at any rate.
+/// The lateness that one packet in a hundred may always have.
 const FLOOR: Span = Span::from_micros(200);
 /// The retransmission timeout of Linux is at least 200 ms: half of that.
 const LONGEST_ABSENCE: Span = Span::from_millis(100);

@@ -25,7 +25,7 @@ struct Send {
     again: bool,
 }
 
-/// What one direction was seen to do.
+/// The packets of one direction of a connection.
 pub(super) struct Track {
     start: u64,
     sends: Vec<Send>,

@@ -29,7 +29,7 @@ pub struct AttackSpec {
     pub start: Span,
     /// Length of the attack; `None` until the end.
     pub duration: Option<Span>,
-    /// What is known of the flow's numbers.
+    /// The attacker's knowledge of the flow's numbers.
     pub aim: Aim,
     /// Addresses of nobody to send from; 0 for the attacker's own.
     pub addresses: u32,

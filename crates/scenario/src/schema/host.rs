@@ -20,7 +20,7 @@ pub struct HostSpec {
     pub interfaces: Vec<String>,
     /// What the address of each of its [`nodes`](HostSpec::nodes) is of.
     pub families: Vec<Ip>,
-    /// What it does besides passing packets on.
+    /// Times that packets take the host, and its back-pressure.
     pub config: HostConfig,
     /// Whether it is a network namespace with a kernel's own stack in live runs.
     pub external: bool,

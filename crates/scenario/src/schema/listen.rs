@@ -85,7 +85,7 @@ impl ListenSpec {
     }
 }
 
-/// What is kept of handshakes; nothing over SCTP.
+/// Reads, writes or describes the limits of handshakes; there are none over SCTP.
 fn handshakes(form: &mut Form<'_>, spec: &mut ListenSpec) -> Result<(), InputError> {
     if matches!(spec.protocol, Protocol::Sctp(_)) {
         let allowed = "none over SCTP, which remembers nothing of handshakes";

@@ -20,7 +20,7 @@ pub(super) struct Processor {
     send: Span,
     received: VecDeque<Packet>,
     sent: VecDeque<Packet>,
-    /// What is being processed, and until when.
+    /// The packet that is being processed, and until when.
     current: Option<(Time, Done)>,
     /// Time at which the next packet is chosen, while nothing is being processed.
     choose_at: Time,

@@ -30,7 +30,7 @@ pub struct CompressionRecorder {
     keys: BTreeMap<FlowKey, (FlowId, Side)>,
 }
 
-/// What was recorded of a sender.
+/// The series that were recorded of a sender.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Compression {
     /// At each acknowledgment but the first, its gap ratio.
@@ -96,7 +96,7 @@ impl CompressionRecorder {
         self.tracks.insert((flow, sender), Track::default());
     }
 
-    /// What was recorded of a sender.
+    /// Returns the series that were recorded of a sender.
     pub fn compression(&self, flow: FlowId, sender: Side) -> Option<Compression> {
         let Track { gaps, acks, data, .. } = self.tracks.get(&(flow, sender))?.clone();
         Some(Compression { gaps, bunches: acks.series(), bursts: data.series() })

@@ -89,7 +89,7 @@ impl PathRecorder {
         self.tracks.iter().flatten()
     }
 
-    /// What was recorded, up to `end`, path by path.
+    /// Returns the recorded series up to `end`, path by path.
     pub fn series(
         &self,
         flow: FlowId,

@@ -37,7 +37,7 @@ impl QueueRecorder {
         self.tracks[index] = Some(track);
     }
 
-    /// What was recorded, up to `end`.
+    /// Returns the recorded series up to `end`.
     pub fn series(&self, link: LinkId, end: Time) -> Option<Series> {
         let mut track = self.tracks.get(link.0 as usize)?.clone()?;
         let Track { recording, occupancy } = &mut track;

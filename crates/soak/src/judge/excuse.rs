@@ -14,7 +14,7 @@ use anabranch_units::Time;
 use anabranch_wire::{FlowKey, Packet};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What is not promised to a flow; the more the later.
+/// The promises that a flow is excused from; the later, the more.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub(crate) enum Excuse {
     /// Everything is promised to the flow.

@@ -20,11 +20,11 @@ const ONE_SHOT: u32 = 1 << 30;
 /// Only what is new (`EPOLLET`).
 const EDGE: u32 = 1 << 31;
 
-/// What is watched of a socket.
+/// The events that are watched of a socket.
 #[derive(Clone, Copy, Debug)]
 struct Interest {
     events: u32,
-    /// What was reported last, and what had happened then.
+    /// The events that were reported last, and what had happened then.
     reported: (u32, Activity),
     armed: bool,
 }

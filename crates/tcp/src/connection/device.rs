@@ -15,7 +15,7 @@ use anabranch_units::{Span, Time};
 /// Between tries (Linux's `TCP_RESOURCE_PROBE_INTERVAL`).
 const RETRY: Span = Span::from_millis(500);
 
-/// What is known of the interface.
+/// State of the interface that packets leave by.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Device {
     /// The interface takes no packet, as its host said last.

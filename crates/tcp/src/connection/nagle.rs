@@ -26,7 +26,7 @@ pub(super) struct Hold {
     pub more: bool,
     /// The user waits for the handshake to write.
     pub writer_waits: bool,
-    /// What was written up to here leaves even while corked.
+    /// Offset up to which data leaves even while corked.
     flush_to: u64,
     /// The cork has held for long enough.
     pub cork_expired: bool,

@@ -27,7 +27,7 @@ pub struct AckView<'a> {
     pub dupacks: u32,
     /// SACKed ranges above `una`, from low to high.
     pub sacked: &'a RangeSet,
-    /// What was called lost and has not been sent again.
+    /// Ranges that were called lost and have not been sent again.
     pub lost: &'a RangeSet,
     /// A loss is being repaired.
     pub in_recovery: bool,

@@ -34,7 +34,7 @@ pub(crate) struct Prr {
     ssthresh: u64,
     /// What may be in flight until the next ACK.
     window: u64,
-    /// What is sent is rounded up to segments of so many octets.
+    /// Octets of a segment, to which the amount that may be sent is rounded up.
     unit: u64,
     /// Up to where losses are known, for schemes that count by an edge.
     edge: u64,

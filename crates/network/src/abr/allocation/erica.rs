@@ -67,7 +67,7 @@ struct Way {
     /// CCR of its last forward RM cell.
     current: f64,
     seen: bool,
-    /// What it was told in this interval.
+    /// Rate that it was told in this interval.
     told: Option<f64>,
 }
 

@@ -44,7 +44,7 @@ struct Outstanding {
     again: bool,
 }
 
-/// What one direction was seen to do.
+/// The paths of one direction of an association.
 pub(super) struct Lanes {
     start: u64,
     lanes: Vec<Lane>,

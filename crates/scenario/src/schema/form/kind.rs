@@ -13,10 +13,10 @@ use toml::Value;
 
 /// A kind of value that a field may have.
 pub(crate) trait Kind {
-    /// What it is in the program.
+    /// The type of the values in the program.
     type Value;
 
-    /// What it may be in TOML.
+    /// Returns the shape of the values in TOML.
     fn shape(&self) -> Shape;
 
     /// The field `name`, where there is one.

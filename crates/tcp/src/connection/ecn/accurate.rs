@@ -48,7 +48,7 @@ pub(super) fn decoded(field: u8) -> Option<Ecn> {
 pub(in crate::connection) struct Accurate {
     counters: Counters,
     tally: Tally,
-    /// What is sent may be ECN-capable.
+    /// Packets that this side sends may be ECN-capable.
     pub ect: bool,
     /// Feedback is believed (§3.2.2.4).
     responds: bool,
