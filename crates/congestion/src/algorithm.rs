@@ -1,5 +1,5 @@
-//! Which algorithms there are: descriptions that build controllers, and the
-//! closed set of controllers that senders hold.
+//! Lists the algorithms: descriptions that build controllers, and the closed
+//! set of controllers that senders hold.
 //!
 //! A new algorithm is one file and one entry in [`register!`] below.
 

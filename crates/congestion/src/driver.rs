@@ -1,4 +1,4 @@
-//! How a sender drives its window algorithm: the one adapter between a transport protocol and a
+//! Drives a sender's window algorithm: the one adapter between a transport protocol and a
 //! [`Controller`]. A TCP connection has one, so has each subflow of Multipath TCP, and each path of
 //! an SCTP association.
 //!

@@ -1,5 +1,5 @@
-//! When slow start ends, and how fast the window opens until then: a seam of
-//! its own, so that any window algorithm works with any exit rule.
+//! Decides when slow start ends, and how fast the window opens until then: a
+//! seam of its own, so that any window algorithm works with any exit rule.
 
 mod hystart;
 mod hystart_plus_plus;

@@ -1,4 +1,5 @@
-//! Which of the endpoints that share ports of a host a packet is for.
+//! Finds the endpoint that a packet is for, among those that share ports of a
+//! host.
 //!
 //! Packets find their endpoint by addresses and ports. A SYN that opens a further
 //! subflow of a connection over Multipath TCP comes from an address and a port

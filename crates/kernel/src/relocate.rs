@@ -1,5 +1,5 @@
-//! Where a kernel has the fields that a program reads (CO-RE): the object names them by the path through its own
-//! types, which are looked up by their names in the kernel's.
+//! Finds where a kernel has the fields that a program reads (CO-RE): the object names them by the path
+//! through its own types, which are looked up by their names in the kernel's.
 
 use crate::ImageError;
 use crate::btf::{Btf, kind};

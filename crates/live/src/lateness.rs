@@ -1,4 +1,5 @@
-//! How late packets leave: a histogram with a relative error below 1/32.
+//! Measures how late packets leave: a histogram with a relative error below
+//! 1/32.
 
 use crate::clock::Clock;
 use anabranch_units::{Span, Time};

@@ -1,5 +1,5 @@
-//! Which data the octets of a subflow are (RFC 8684 §3.3.1), for what is sent
-//! and for what arrives.
+//! Maps the octets of a subflow to data (RFC 8684 §3.3.1), for what is sent and
+//! for what arrives.
 
 use anabranch_tcp::Range;
 use std::collections::VecDeque;

@@ -1,5 +1,5 @@
-//! Which subflows a connection should have, and which addresses it announces:
-//! one path manager a file.
+//! Path managers decide which subflows a connection should have, and which
+//! addresses it announces: one path manager a file.
 //!
 //! The side that opened the connection opens subflows, as with Linux's in-kernel
 //! manager: it is often behind a network address translator, where the other

@@ -1,5 +1,5 @@
-//! Which subflow carries the next segment of the stream: one scheduler a file,
-//! behind [`Scheduler`].
+//! Schedulers decide which subflow carries the next segment of the stream: one
+//! scheduler a file, behind [`Scheduler`].
 //!
 //! Before a scheduler is asked, the subflows are narrowed down (RFC 8684
 //! §3.3.8): those that answer and are no backups; without any, backups; without

@@ -1,5 +1,6 @@
-//! How many ACKs with options other than DSS a subflow sends in a row (RFC 8684 §3, §3.4.1, §4): no more
-//! than two, since whoever does not know Multipath TCP takes a third duplicate for a lost segment.
+//! Limits how many ACKs with options other than DSS a subflow sends in a row (RFC 8684 §3, §3.4.1, §4):
+//! no more than two, since whoever does not know Multipath TCP takes a third duplicate for a lost
+//! segment.
 
 use anabranch_endpoint::Timer;
 use anabranch_units::{Serial32, Span, Time};

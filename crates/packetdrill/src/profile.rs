@@ -1,4 +1,4 @@
-//! Whose defaults a stack has.
+//! The systems whose defaults a stack may have.
 
 /// The system whose defaults a stack is expected to have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,4 +1,5 @@
-//! How to run: what the dataclasses of `python/anabranch/options.py` say, field by field.
+//! Options of runs: what the dataclasses of `python/anabranch/options.py` say, field by
+//! field.
 
 #[cfg(target_os = "linux")]
 use anabranch_scenario::live::LiveOptions;

@@ -1,4 +1,4 @@
-//! From a description to a simulation.
+//! Builds a simulation from its description.
 //!
 //! Each random component has a generator of its own, named after it: `link
 //! NAME` for a direction of a link, `flow NAME client` and `flow NAME server`

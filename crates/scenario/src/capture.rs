@@ -1,5 +1,5 @@
-//! Where a run's packets are captured: at hosts, at their interfaces, and at
-//! the far ends of links, by name.
+//! Captures a run's packets: at hosts, at their interfaces, and at the far ends
+//! of links, by name.
 
 use crate::build::BuiltFlow;
 use crate::graph::Graph;

@@ -1,5 +1,5 @@
-//! Which interfaces the two ends of a flow use, and which of them stand at the
-//! two ends of each path.
+//! Finds which interfaces the two ends of a flow use, and which of them stand
+//! at the two ends of each path.
 
 use crate::InputError;
 use crate::graph::Graph;

@@ -1,5 +1,5 @@
-//! How far flows came, and why a run ended: what a reader wants to know of a transfer that is not
-//! complete.
+//! Reports how far flows came, and why a run ended: what a reader wants to know of a transfer
+//! that is not complete.
 
 use crate::Scenario;
 use crate::build::BuiltFlow;

@@ -1,4 +1,5 @@
-//! From text to a scenario: what has to be done before its parts are read, and after.
+//! Reads a scenario from text: what has to be done before its parts are read, and
+//! after.
 
 use crate::schema::{Scenario, link};
 use crate::text::parse;

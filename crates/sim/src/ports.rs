@@ -1,4 +1,4 @@
-//! Which endpoint has which port of which node.
+//! Knows which endpoint has which port of which node.
 //!
 //! A port belongs to one endpoint, or is shared: then the host's [`Demux`] tells
 //! whose a packet is.

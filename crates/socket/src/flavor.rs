@@ -1,4 +1,5 @@
-//! Whose sockets they are, where POSIX leaves a choice and systems differ.
+//! The systems whose sockets these can be, where POSIX leaves a choice and
+//! systems differ.
 //!
 //! | | Linux | FreeBSD |
 //! |---|---|---|

@@ -1,5 +1,5 @@
-//! Which acknowledgments wait, and for how long, as Linux decides it; RFC 5681
-//! §4.2 leaves it open within half a second.
+//! Decides which acknowledgments wait, and for how long, as Linux does; RFC
+//! 5681 §4.2 leaves it open within half a second.
 //!
 //! - *Quick*: the first segments, and those after a gap longer than a
 //!   retransmission timeout, are acknowledged at once: the peer may be in slow

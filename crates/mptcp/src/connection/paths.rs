@@ -1,5 +1,6 @@
-//! Which subflows there should be: what the path manager wants is opened, what is lost is
-//! opened again after a while, unless the peer has refused it for good (RFC 8684 §3.6).
+//! Keeps the subflows that there should be: what the path manager wants is opened, what
+//! is lost is opened again after a while, unless the peer has refused it for good (RFC
+//! 8684 §3.6).
 
 use super::{Connection, Due};
 use crate::path_manager::{PathManager, Wanted};

@@ -1,5 +1,5 @@
-//! Which subflows may act, and when the first of them wants to be called: sets of subflows,
-//! and the operations that keep them consistent.
+//! Knows which subflows may act, and when the first of them wants to be called: sets of
+//! subflows, and the operations that keep them consistent.
 //!
 //! A connection that asked each of its subflows after each packet would spend most of its time
 //! on questions whose answers are known. [`Readiness`] remembers the answers until something

@@ -1,5 +1,5 @@
-//! How long the sender waits for DATA_ACKs, how often it tries again, and when it gives up
-//! (RFC 8684 §3.3.6, RFC 9293 §3.8.3 and §3.8.6.1).
+//! Decides how long the sender waits for DATA_ACKs, how often it tries again, and when it
+//! gives up (RFC 8684 §3.3.6, RFC 9293 §3.8.3 and §3.8.6.1).
 
 use anabranch_units::{Span, Time};
 

@@ -1,4 +1,4 @@
-//! How a port of a switch tells sources what they may send: one algorithm a file.
+//! A port of a switch tells sources what they may send: one algorithm a file.
 //!
 //! A port sees every cell that comes to it, and writes into the backward RM cells of the virtual
 //! channels whose data it carries (TM 4.0 §5.10.6). To add an algorithm: a file, a variant, a line

@@ -1,4 +1,4 @@
-//! From text to statements.
+//! Reads statements from text.
 
 use super::error::{ParseError, Parsed};
 use crate::code::{Expression, Operator, Statement};

@@ -1,5 +1,5 @@
-//! When events are due, and how far off they may be: the larger of a fixed
-//! time and a share of the gap to the event before.
+//! Decides when events are due, and how far off they may be: the larger of a
+//! fixed time and a share of the gap to the event before.
 
 use crate::report::seconds;
 use crate::script::{Script, When};

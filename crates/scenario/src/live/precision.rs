@@ -1,4 +1,4 @@
-//! How precise a live run was, and whether that matters.
+//! Judges how precise a live run was, and whether that matters.
 
 use crate::graph::Graph;
 use crate::multihoming;

@@ -1,4 +1,4 @@
-//! Which of the places where a direction's packets were seen tells of it.
+//! Chooses among the places where a direction's packets were seen.
 
 use anabranch_wire::pcapng::Direction;
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! Which numbers have arrived, and the runs of those that have not.
+//! Keeps which numbers have arrived, and the runs of those that have not.
 
 /// Losses and their runs (loss periods of RFC 3357 §5.3.2).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -1,4 +1,4 @@
-//! How many packets wait in front of a link, exact at every change.
+//! Records how many packets wait in front of a link, exact at every change.
 
 use super::occupancy::Occupancy;
 use super::recording::{Recording, Series};

@@ -1,4 +1,4 @@
-//! How a quantity becomes a series: a point for each change, or one for each
+//! Turns a quantity into a series: a point for each change, or one for each
 //! multiple of an interval.
 
 use anabranch_units::{Span, Time};

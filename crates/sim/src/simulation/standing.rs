@@ -1,5 +1,5 @@
-//! How far a flow is, and whether it would ever go on: the watchdog that looks at a run when it is
-//! over, so that a transfer that stands still is told from one that takes its time.
+//! Tells how far a flow has come, and whether it would ever go on: the watchdog that looks at a
+//! run when it is over, so that a transfer that stands still is told from one that takes its time.
 
 use super::Simulation;
 use crate::FlowEndpoint;

@@ -1,4 +1,4 @@
-//! How sockets come to associations, and let go of them.
+//! Gives sockets their associations, and takes them away.
 
 use super::held::Held;
 use super::options::Options;

@@ -1,5 +1,5 @@
-//! When a segment that is not full waits for more data: Nagle's algorithm
-//! (RFC 9293 §3.7.4), its variant by Minshall, and corking.
+//! Decides when a segment that is not full waits for more data: Nagle's
+//! algorithm (RFC 9293 §3.7.4), its variant by Minshall, and corking.
 //!
 //! Nagle: while anything is unacknowledged, less than a full segment waits.
 //! Minshall (draft-minshall-nagle-01): only while an earlier segment that was

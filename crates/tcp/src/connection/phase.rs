@@ -1,4 +1,4 @@
-//! Where a connection is, with what exists only there.
+//! The phases of a connection, each with what exists only there.
 
 use super::ecn::Asked;
 use crate::state::State;

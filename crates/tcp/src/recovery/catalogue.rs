@@ -1,4 +1,4 @@
-//! Which schemes there are, and their options: descriptions of what
+//! Lists the recovery schemes with their options: descriptions of what
 //! [`Active`](super::Active) does.
 
 use super::detector::MakeDetector;

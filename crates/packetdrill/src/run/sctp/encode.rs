@@ -1,4 +1,4 @@
-//! From what a script writes to octets. Lengths are those that the script
+//! Turns what a script writes into octets. Lengths are those that the script
 //! gives, so that broken chunks can be written; what it leaves open is zero.
 
 use super::Codec;

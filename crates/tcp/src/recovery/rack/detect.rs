@@ -1,4 +1,4 @@
-//! When a segment is lost: RFC 8985 §6.2 and §6.3. Names are the RFC's.
+//! Detects when a segment is lost: RFC 8985 §6.2 and §6.3. Names are the RFC's.
 
 use super::recent_min::RecentMin;
 use crate::ack::Ack;
