@@ -152,29 +152,29 @@ def test_every_loss_is_there(chromium: Any, explored: tuple[Path, RunResult]) ->
 
 def test_everything_by_keyboard(chromium: Any, run_page: Path) -> None:
     with opened(chromium, run_page) as page:
-        it = page.tab
+        tab = page.tab
         for _ in range(90):  # the timeline comes before
-            it.keyboard.press("Tab")
-            if it.evaluate("document.activeElement.matches('[data-chart=\"0\"] .plot')"):
+            tab.keyboard.press("Tab")
+            if tab.evaluate("document.activeElement.matches('[data-chart=\"0\"] .plot')"):
                 break
         else:
             pytest.fail("the tabulator does not reach a chart")
         home = view(page)
-        it.keyboard.press("+")
+        tab.keyboard.press("+")
         zoomed = view(page)
         assert zoomed[1] - zoomed[0] == pytest.approx((home[1] - home[0]) / 1.6)
-        it.keyboard.press("ArrowRight")
+        tab.keyboard.press("ArrowRight")
         assert view(page)[0] > zoomed[0]
-        it.keyboard.press("ArrowUp")
+        tab.keyboard.press("ArrowUp")
         assert view(page)[2] > zoomed[2]
-        it.keyboard.press(".")
-        assert it.locator('[data-chart="0"] .readout').text_content()
-        it.keyboard.press("0")
+        tab.keyboard.press(".")
+        assert tab.locator('[data-chart="0"] .readout').text_content()
+        tab.keyboard.press("0")
         assert view(page) == home
-        theme = it.locator("#theme")
+        theme = tab.locator("#theme")
         theme.focus()
-        it.keyboard.press("Enter")
-        assert it.evaluate("document.documentElement.dataset.theme") == "dark"
+        tab.keyboard.press("Enter")
+        assert tab.evaluate("document.documentElement.dataset.theme") == "dark"
 
 
 CONTRAST = """() => {

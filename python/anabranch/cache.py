@@ -52,12 +52,12 @@ class RunCache:
         self.directory = directory
 
     def key(self, scenario: Scenario) -> str:
-        """What the scenario's result is found by."""
+        """Returns the key under which the scenario's result is found."""
         identity = json.dumps([FORMAT, code_fingerprint(), scenario.resolved()])
         return hashlib.sha256(identity.encode()).hexdigest()[:32]
 
     def path(self, scenario: Scenario) -> Path:
-        """Where the scenario's result is, or will be, if it has series."""
+        """Returns the file of the scenario's result, present or future, if it has series."""
         return self.directory / f"{self.key(scenario)}.npz"
 
     def get(self, scenario: Scenario) -> tuple[RunResult, bool]:
@@ -90,7 +90,7 @@ class RunCache:
     def get_batch(
         self, scenario: Scenario, replications: int, series: bool = False
     ) -> list[RunResult]:
-        """So many replications of a scenario, without their series unless asked for.
+        """Returns so many replications of a scenario, without their series unless asked for.
 
         Those that are there are continued: the file grows by what is missing.
         """

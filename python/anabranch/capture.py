@@ -22,7 +22,7 @@ class CaptureResult(Result):
 
     @classmethod
     def from_native(cls, value: Mapping[str, Any]) -> Self:
-        """From the dictionary that the core returns."""
+        """Makes the result from the dictionary that the core returns."""
         seen = [rows.Interface.of(each) for each in value["run"]["interfaces"]]
         facts = rows.Capture.of({**value["run"], "interfaces": seen})
         flows = [rows.CapturedFlow.of(row) for row in value["flows"]]

@@ -59,7 +59,7 @@ class Commands(click.Group):
     """Imports a command when it is called: most need neither figures nor studies."""
 
     def list_commands(self, _context: click.Context) -> list[str]:
-        """All names, for the help."""
+        """Returns the names of all commands, for the help."""
         return list(COMMANDS)
 
     def get_command(self, _context: click.Context, name: str) -> click.Command | None:
@@ -73,7 +73,7 @@ class Commands(click.Group):
     def resolve_command(
         self, context: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """As click does, and with the nearest name beside one that is none."""
+        """Resolves a name as click does, and suggests the nearest one for an unknown name."""
         near = difflib.get_close_matches(args[0], COMMANDS, n=1)
         if args[0] not in COMMANDS and near and not args[0].startswith("-"):
             context.fail(f"no such command {args[0]!r}; did you mean {near[0]!r}?")

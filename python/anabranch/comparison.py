@@ -139,7 +139,7 @@ class Row:
         return SAYS[near(0.0, self.bound).judge(self.difference)] if self.live.n > 1 else ""
 
     def cells(self) -> CsvRow:
-        """A row of `compare.csv`."""
+        """Returns a row of `compare.csv`."""
         cells: CsvRow = {**self.labels, "flow": self.flow, "measure": self.measure}
         for name in ("simulated", "live", "difference"):
             each: Estimate = getattr(self, name)
@@ -153,7 +153,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What both worlds gave."""
+    """The results of both environments, side by side."""
 
     rows: list[Row]
     timings: list[Timing]

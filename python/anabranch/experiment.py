@@ -31,7 +31,7 @@ LIBRARY = "library:"
 
 @dataclass(frozen=True)
 class Result(Recorded):
-    """What was recorded, with what notebooks show of it."""
+    """A result, with what notebooks show of it."""
 
     def plot(self, kind: str, of: str | Sequence[str] | None = None, axes: Any = None) -> Figure:
         """A figure of what was observed, see `anabranch.plot.plot`."""
@@ -50,14 +50,14 @@ class Result(Recorded):
 
 @dataclass(frozen=True)
 class RunResult(Result):
-    """What one run left: rows, series and facts."""
+    """The rows, series and facts of one run."""
 
     flows: Sequence[rows.Flow]
     run: rows.Run
 
     @classmethod
     def from_native(cls, value: Mapping[str, Any]) -> Self:
-        """From the dictionary that the core returns, or one that was stored."""
+        """Makes the result from the dictionary that the core returns, or one that was stored."""
         tables: dict[str, Any] = {
             name: [kind.of(row) for row in value[name]] for name, kind in TABLES.items()
         }
@@ -73,7 +73,7 @@ class LiveResult:
 
     @classmethod
     def from_native(cls, value: Mapping[str, Any]) -> Self:
-        """From the dictionary that the core returns."""
+        """Makes the result from the dictionary that the core returns."""
         facts = _live_facts(value["live"])
         run = RunResult.from_native(value)
         flows = [
@@ -154,7 +154,7 @@ class Scenario:
         return Scenario(text + more, self.file)
 
     def warnings(self) -> list[str]:
-        """What the scenario says, but hardly means; allowed, and likely to do harm."""
+        """Fields whose values are allowed and likely to do harm, or nothing at all."""
         with guarded():
             return core.warnings(*self._source())
 

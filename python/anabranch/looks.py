@@ -15,7 +15,7 @@ DASHES = ("-", "--", "-.", ":")
 
 @dataclass(frozen=True)
 class Look:
-    """How one series is drawn; the label is the series' name unless given."""
+    """The way in which one series is drawn; the label is the series' name unless given."""
 
     line: str = "-"
     marker: str = ""

@@ -59,7 +59,7 @@ class Network:
         return self._node("hosts", name, _given(interfaces=list(interfaces) or None, **fields))
 
     def router(self, name: str) -> Node:
-        """Adds a router."""
+        """Adds a router, which forwards packets."""
         return self._node("routers", name, {})
 
     def link(
@@ -127,11 +127,11 @@ class Network:
         self._lists.setdefault("observe", []).append(_given(what=what, **fields))
 
     def scenario(self) -> Scenario:
-        """What was built so far, as a scenario."""
+        """Returns what was built so far, as a scenario."""
         return Scenario(self.toml(), "network")
 
     def toml(self) -> str:
-        """What was built so far, as the text of a scenario file."""
+        """Returns what was built so far, as the text of a scenario file."""
         return tomli_w.dumps(_named({**self._top, **self._lists}))
 
     def _node(self, kind: str, name: str, fields: dict[str, Any]) -> Node:

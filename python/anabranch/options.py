@@ -18,7 +18,7 @@ ENDS = ("sender", "receiver", "both")
 
 @dataclass(frozen=True, kw_only=True)
 class CaptureOptions:
-    """Which packets a capture has, and how much of them."""
+    """The packets that a capture has, and how much of each."""
 
     places: Sequence[str] = ()
     """Hosts, interfaces and links; none: all hosts, each flow at `end`."""
@@ -28,7 +28,7 @@ class CaptureOptions:
     """Octets of each packet to keep; `None`: all but payload that only has a length; 0: all."""
 
     def __post_init__(self) -> None:
-        """Refuses what no capture is."""
+        """Refuses settings that no capture can have."""
         if self.end not in ENDS:
             raise InputError.about("capture", "capture_end", self.end, ", ".join(ENDS))
         if self.snaplen is not None and not 0 <= self.snaplen < 2**32:
@@ -38,7 +38,7 @@ class CaptureOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class RunOptions:
-    """One run in virtual time."""
+    """Options of one run in virtual time."""
 
     seed: int | None
     """Replaces the scenario's own."""
@@ -72,7 +72,7 @@ class BatchOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class LiveOptions:
-    """One run in real time."""
+    """Options of one run in real time."""
 
     seed: int | None
     """Replaces the scenario's own."""

@@ -63,7 +63,7 @@ class Recorded:
     events: Sequence[rows.FlowEvent] = ()
 
     def rows_of(self, name: str) -> Sequence[rows.Row]:
-        """The rows of one of `TABLES`."""
+        """Returns the rows of one of `TABLES`."""
         if name not in TABLES:
             raise InputError.about("result", "table", name, ", ".join(TABLES))
         found: Sequence[rows.Row] = getattr(self, name)

@@ -86,7 +86,8 @@ class Transfer(Row):
         return None if self.finish_s is None else self.finish_s - self.start_s
 
     def took_s(self) -> float:
-        """The same; a `ValueError` of a flow that has not finished."""
+        """Returns the time that the flow took; raises a `ValueError` for a flow that has not
+        finished."""
         if self.finish_s is None:
             raise ValueError(f"a transfer did not end: {self}")
         return self.finish_s - self.start_s
@@ -94,7 +95,7 @@ class Transfer(Row):
 
 @dataclass(frozen=True, slots=True)
 class Flow(Transfer):
-    """A flow of a run."""
+    """A flow of a run, with what became of it."""
 
     timeouts: int
     """Expiries of the retransmission timer."""
@@ -470,7 +471,7 @@ class Line(Row):
 
 @dataclass(frozen=True, slots=True)
 class Listener(Row):
-    """A listening port."""
+    """A port that listens to strangers, and what it counted."""
 
     name: str
     """Its name."""
@@ -502,7 +503,7 @@ class Listener(Row):
 
 @dataclass(frozen=True, slots=True)
 class Attack(Row):
-    """An attack from outside."""
+    """An attack from outside, and what was sent."""
 
     name: str
     """Its name."""
@@ -554,7 +555,7 @@ class Memory(Row):
 
 
 class Facts(Row):
-    """What is known of every result as a whole."""
+    """Facts that every result has of itself."""
 
     __slots__ = ()
 
@@ -564,7 +565,7 @@ class Facts(Row):
 
 @dataclass(frozen=True, slots=True)
 class Run(Facts):
-    """Facts of a run."""
+    """Facts of a run in virtual time."""
 
     version: str
     """Of this package."""
@@ -600,7 +601,7 @@ class Run(Facts):
 
 @dataclass(frozen=True, slots=True)
 class Interface(Row):
-    """Where the packets of a capture were seen."""
+    """An interface at which the packets of a capture were seen."""
 
     name: str
     """As the capture calls it."""
@@ -626,7 +627,7 @@ class Capture(Facts):
 
 @dataclass(frozen=True, slots=True)
 class Lateness(Row):
-    """How late packets left in real time, over all departures."""
+    """Distribution of the lateness of packets in real time, over all departures."""
 
     packets: int
     """Departures."""
@@ -705,7 +706,7 @@ class Control(Row):
 
 @dataclass(frozen=True, slots=True)
 class LiveFacts(Row):
-    """How a run in real time went."""
+    """Facts of a run in real time: its precision, sockets and programs."""
 
     lateness: Lateness
     """How late packets left."""
@@ -742,7 +743,7 @@ class LiveFacts(Row):
 
 @dataclass(frozen=True, slots=True)
 class Script(Row):
-    """What became of a packetdrill script."""
+    """The verdict on a packetdrill script."""
 
     suite: str
     """The suite that an index names; empty of a single script."""

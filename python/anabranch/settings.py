@@ -143,7 +143,7 @@ class Mptcp(TypedDict, total=False):
 
 
 class Sctp(TypedDict, total=False):
-    """`sctp`: the options of SCTP."""
+    """Options of the table `sctp`."""
 
     address_changes: Sequence[Toml]
     alternates: Sequence[str]
@@ -226,7 +226,7 @@ class Threshold(TypedDict, total=False):
 
 
 class Red(TypedDict, total=False):
-    """Random early detection."""
+    """Options of random early detection (`red`)."""
 
     kind: Required[Literal["red"]]
     adaptive: bool
@@ -245,7 +245,7 @@ class Red(TypedDict, total=False):
 
 
 class Pie(TypedDict, total=False):
-    """PIE (RFC 8033)."""
+    """Options of PIE (RFC 8033)."""
 
     kind: Required[Literal["pie"]]
     activate: float
@@ -264,7 +264,7 @@ class Pie(TypedDict, total=False):
 
 
 class CoDel(TypedDict, total=False):
-    """CoDel (RFC 8289)."""
+    """Options of CoDel (RFC 8289)."""
 
     kind: Required[Literal["codel"]]
     ce_threshold: str | Literal[False]
@@ -276,7 +276,7 @@ class CoDel(TypedDict, total=False):
 
 
 class FqCoDel(TypedDict, total=False):
-    """FQ-CoDel (RFC 8290)."""
+    """Options of FQ-CoDel (RFC 8290)."""
 
     kind: Required[Literal["fq-codel"]]
     ce_threshold: str | Literal[False]
@@ -291,7 +291,7 @@ class FqCoDel(TypedDict, total=False):
 
 
 class DualPi2(TypedDict, total=False):
-    """DualPI2 (RFC 9332)."""
+    """Options of DualPI2 (RFC 9332)."""
 
     kind: Required[Literal["dualpi2"]]
     alpha: float
@@ -306,7 +306,7 @@ class DualPi2(TypedDict, total=False):
 
 
 class Priority(TypedDict, total=False):
-    """Bands of strict priority."""
+    """Options of bands of strict priority."""
 
     kind: Required[Literal["priority"]]
     bands: Sequence[Sequence[int]]
@@ -315,7 +315,7 @@ class Priority(TypedDict, total=False):
 
 
 class Drr(TypedDict, total=False):
-    """Deficit round robin."""
+    """Options of deficit round robin (`drr`)."""
 
     kind: Required[Literal["drr"]]
     key: Literal["flow", "dscp"]
@@ -356,7 +356,7 @@ class Reverse(TypedDict, total=False):
 
 
 class Link(Reverse, total=False):
-    """An entry of `links`."""
+    """A link: an entry of `links`."""
 
     ends: Required[Sequence[str]]
     reverse: Reverse

@@ -83,7 +83,7 @@ def scale(values: Iterable[float], unit: str) -> Scale:
 
 
 def number(value: float, digits: int = 3) -> str:
-    """So many significant digits without an exponent; whole numbers whole.
+    """Writes so many significant digits without an exponent; whole numbers whole.
 
     >>> number(12.988), number(1234.5), number(3.0), number(0.00012)
     ('13.0', '1,234', '3', '0.000120')

@@ -48,7 +48,7 @@ POINT_COLUMNS = ("series", "x", "mean", "ci_low", "ci_high", "n")
 
 
 def cell(value: Any) -> str:
-    """The text of one field."""
+    """Writes the text of one field."""
     if isinstance(value, np.generic):
         value = value.item()
     if value is None or (isinstance(value, float) and math.isnan(value)):

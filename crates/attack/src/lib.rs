@@ -13,10 +13,10 @@ pub mod peer;
 pub use outside::{Aim, Plan, Sight, Source};
 pub use peer::Misbehaving;
 
-/// Whom an attack is against, and where it stands.
+/// What an attack is against, and where the attacker stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Target {
-    /// A port, from outside.
+    /// The attack is on a port, from outside.
     Port,
     /// A connection, from outside.
     Flow,
@@ -24,7 +24,7 @@ pub enum Target {
     Peer,
 }
 
-/// An attack.
+/// An attack, by what is sent.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Kind {
     /// SYNs from addresses of nobody.
@@ -92,17 +92,17 @@ pub enum Kind {
 /// A line of the catalogue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Info {
-    /// Which attack.
+    /// The attack that the line describes.
     pub kind: Kind,
     /// The name in scenarios.
     pub name: &'static str,
-    /// Whom it is against.
+    /// What it is against: a port, a flow or a peer.
     pub target: Target,
     /// Transports that it knows.
     pub transports: &'static [&'static str],
     /// One line on what it does.
     pub summary: &'static str,
-    /// Where it, or the defence against it, is described.
+    /// The document that describes it, or the defence against it.
     pub reference: &'static str,
 }
 
@@ -123,7 +123,7 @@ const fn info(
     Info { kind, name, target, transports, summary, reference }
 }
 
-/// All attacks.
+/// The catalogue of all attacks.
 pub const ATTACKS: &[Info] = &[
     info(Kind::SynFlood, "syn-flood", Target::Port, TCP, "SYNs from forged addresses", "RFC 4987"),
     info(
@@ -340,7 +340,7 @@ pub const ATTACKS: &[Info] = &[
 ];
 
 impl Kind {
-    /// Its line of the catalogue.
+    /// Returns the attack's line of the catalogue.
     pub fn info(self) -> &'static Info {
         ATTACKS.iter().find(|attack| attack.kind == self).expect("the catalogue has every attack")
     }

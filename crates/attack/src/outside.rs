@@ -28,38 +28,38 @@ const MOST_WAITING: usize = 1024;
 /// What an attacker knows of the numbers of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Aim {
-    /// Those that the victim expects next.
+    /// The attacker knows the numbers that the victim expects next.
     Exact,
     /// Numbers within the victim's window, of which it has the ACK number right.
     #[default]
     Window,
     /// The numbers of the whole space, a window's width apart, one after the other.
     Sweep,
-    /// Nothing.
+    /// The attacker knows none of the numbers, and draws them.
     Random,
 }
 
-/// What to send and when.
+/// The packets that an attacker sends, and when.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Plan {
-    /// Which attack; not one of a peer's.
+    /// The attack; not one of a peer's.
     pub kind: Kind,
     /// Time between two packets.
     pub every: Span,
-    /// The first of them.
+    /// Time of the first packet.
     pub start: Time,
-    /// None is sent from then on.
+    /// Time from which on no packet is sent.
     pub end: Time,
-    /// What is known of the numbers.
+    /// The attacker's knowledge of the connection's numbers.
     pub aim: Aim,
     /// Octets of user data, where it sends some.
     pub size: u32,
 }
 
-/// Where the attacker stands, and whom it sees.
+/// Addresses of the attacker and of those that it sees.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Sight {
-    /// Its own address.
+    /// The attacker's own address.
     pub here: Addr,
     /// Addresses of nobody: the first, and how many; with none it uses its own.
     pub forged: (Addr, u32),
@@ -67,7 +67,7 @@ pub struct Sight {
     pub victim: (Addr, u16),
     /// The other end of the connection under attack.
     pub peer: Option<(Addr, u16)>,
-    /// Which side of it the victim is: 0 is the client.
+    /// Side of the connection that the victim is: 0 is the client.
     pub side: usize,
 }
 
@@ -76,7 +76,7 @@ trait Form: Send {
     /// The next packet, or several.
     fn forge(&mut self, scene: &mut Scene<'_>);
 
-    /// Something came back.
+    /// Hears of a packet that came back to the attacker or its forged addresses.
     fn hear(&mut self, _scene: &mut Scene<'_>, _packet: &Packet) {}
 }
 

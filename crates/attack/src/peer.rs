@@ -24,18 +24,18 @@ use std::collections::VecDeque;
 /// What a hostile peer does, and from when to when.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Manner {
-    /// Which attack; one of a peer's.
+    /// The attack; one of a peer's.
     pub kind: Kind,
-    /// Until then the endpoint is honest.
+    /// Time until which the endpoint is honest.
     pub start: Time,
-    /// From then on it is honest again.
+    /// Time from which on the endpoint is honest again.
     pub end: Time,
     /// Packets in place of one, or octets for each: what the attack has to say of how
     /// much.
     pub size: u32,
 }
 
-/// How packets are changed.
+/// A way in which packets are changed.
 trait Twist: Send {
     /// A packet of the endpoint, in whose place those in `out` leave.
     fn send(&mut self, packet: Packet, out: &mut VecDeque<Packet>);
@@ -72,7 +72,7 @@ impl<E> Misbehaving<E> {
         Misbehaving { endpoint, manner, twist, out: VecDeque::new() }
     }
 
-    /// The endpoint inside.
+    /// Returns the real endpoint inside.
     pub fn inner(&self) -> &E {
         &self.endpoint
     }

@@ -35,7 +35,7 @@ pub enum Call {
 }
 
 impl Call {
-    /// When it was called, where it was told, and how the path was.
+    /// Returns when it was called, where it was told, and how the path was.
     pub fn scene(&self) -> Option<(Time, &PathView)> {
         match self {
             Call::Sent(now, _, path) => Some((*now, path)),
@@ -60,7 +60,7 @@ pub fn causes(life: &[Call]) -> Vec<Cause> {
     life.iter().filter_map(Call::cause).collect()
 }
 
-/// What was sent, in order: dates and octets.
+/// Returns date and octets of each segment that was sent, in order.
 pub fn sent(life: &[Call]) -> Vec<(Time, u64)> {
     let of = |call: &Call| match call {
         Call::Sent(now, octets, _) => Some((*now, *octets)),

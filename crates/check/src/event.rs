@@ -43,34 +43,34 @@ impl fmt::Display for Setting {
 /// An event, how long after the one before, and how full the window is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Step {
-    /// What happens.
+    /// The event that happens in this step.
     pub event: Event,
     /// Milliseconds since the step before.
     pub after_ms: u64,
-    /// What is in flight, in percent of the window.
+    /// Octets in flight, in percent of the window.
     pub in_flight: u64,
 }
 
-/// What happens.
+/// Something that happens to a controller.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Event {
-    /// A segment leaves.
+    /// A segment leaves the sender.
     Sent,
     /// An ACK for so many octets; the application may be what limits sending.
     Ack {
-        /// Newly acknowledged.
+        /// Octets newly acknowledged.
         octets: u64,
         /// The application limits sending.
         app_limited: bool,
     },
-    /// A signal.
+    /// A signal of congestion with its cause.
     Congestion(Cause),
     /// The last reduction was needless.
     Undo,
     /// Nothing was sent for a retransmission timeout; restart from so many
     /// segments.
     Idle {
-        /// The restart window.
+        /// Segments of the restart window.
         segments: u64,
     },
 }

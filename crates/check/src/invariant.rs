@@ -1,9 +1,9 @@
 //! What a controller must keep.
 
-/// An invariant.
+/// Something that holds for every window algorithm.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Invariant {
-    /// No hook fails.
+    /// No hook raises an exception or panics.
     NoException,
     /// The window is a number, and no more than 2^40 octets.
     Finite,
@@ -31,7 +31,7 @@ pub enum Invariant {
 }
 
 impl Invariant {
-    /// All.
+    /// All invariants, in the order of reports.
     pub const ALL: [Invariant; 12] = [
         Invariant::NoException,
         Invariant::Finite,
@@ -47,7 +47,7 @@ impl Invariant {
         Invariant::Deterministic,
     ];
 
-    /// A name for reports.
+    /// Returns the name in reports.
     pub fn name(self) -> &'static str {
         match self {
             Invariant::NoException => "no-exception",

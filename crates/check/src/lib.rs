@@ -30,14 +30,14 @@ use life::live;
 /// Makes a controller, given the initial window and threshold in octets.
 pub type Build<'a> = &'a dyn Fn(u64, u64) -> Congestion;
 
-/// How much is tried.
+/// The number and length of the sequences that are tried.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Effort {
-    /// Sequences.
+    /// Number of sequences.
     pub cases: u32,
     /// Events in each, at most.
     pub steps: u32,
-    /// Of the generator: the same seed gives the same sequences.
+    /// Seed of the generator: the same seed gives the same sequences.
     pub seed: u64,
 }
 
@@ -50,13 +50,13 @@ impl Default for Effort {
 /// An invariant that does not hold.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Violation {
-    /// Which.
+    /// The invariant that is broken.
     pub invariant: Invariant,
-    /// With which values.
+    /// The values with which it is broken, in words.
     pub problem: String,
     /// The file and line of the algorithm where it failed, if known.
     pub place: Option<(String, u32)>,
-    /// What the path is like.
+    /// The path on which it happened.
     pub setting: Setting,
     /// The events up to the one that breaks it, with the window after each.
     pub steps: Vec<(Step, Option<u64>)>,

@@ -16,16 +16,16 @@ pub(crate) struct Outcome {
     pub windows: Vec<u64>,
 }
 
-/// An invariant broke.
+/// The first invariant that a sequence broke.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Seen {
-    /// Which.
+    /// The invariant that broke.
     pub invariant: Invariant,
-    /// With which values.
+    /// The values with which it broke, in words.
     pub problem: String,
-    /// File and line.
+    /// File and line of the algorithm, if known.
     pub place: Option<(String, u32)>,
-    /// After which event.
+    /// Number of the event after which it broke, from 0.
     pub at: usize,
 }
 

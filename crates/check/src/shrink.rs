@@ -93,7 +93,7 @@ pub(crate) fn shrink(
     Violation { invariant, problem: seen.problem, place: seen.place, setting, steps }
 }
 
-/// The same step with one thing plainer, the plainest first.
+/// The ways to make one thing of a step plainer, the plainest first.
 const PLAINER: [fn(Step) -> Step; 6] = [
     |step| Step { after_ms: 0, ..step },
     |step| Step { after_ms: step.after_ms.min(100), ..step },

@@ -24,7 +24,7 @@ use std::fmt::Debug;
 pub struct Common {
     /// What a reduction takes a part of.
     pub ssthresh_from: SsthreshFrom,
-    /// When slow start ends.
+    /// The rule that ends slow start before a signal does.
     pub slow_start_exit: SlowStartExit,
     /// Most segments added per ACK in slow start (RFC 3465 §2.2, `L`; 1 is
     /// RFC 5681 to the letter). Zero counts as 1; 255 is without limit, while a
@@ -69,7 +69,7 @@ pub trait Law: Debug {
     /// An ACK came; `limited` when the window must not grow with it.
     fn on_ack(&mut self, _now: Time, _limited: bool) {}
 
-    /// Data left.
+    /// Data was sent at this time; called for every segment that leaves.
     fn on_sent(&mut self, _now: Time, _path: &PathView) {}
 
     /// An ACK that lets the window grow, in slow start too; true when the law
@@ -78,7 +78,7 @@ pub trait Law: Debug {
         false
     }
 
-    /// By how many octets an ACK opens the window in congestion avoidance.
+    /// Returns by how many octets this ACK opens the window in congestion avoidance.
     fn avoid(&mut self, cwnd: f64, acked: &Acked, path: &PathView) -> f64;
 
     /// What a signal leaves, in octets; `base` is the flight or the window, as
@@ -142,7 +142,7 @@ pub struct AckClocked<L> {
     extras: Option<Box<Extras>>,
 }
 
-/// What is seldom asked for.
+/// Options that few algorithms use, in a box of their own.
 #[derive(Debug)]
 struct Extras {
     exit: Exit,
@@ -184,8 +184,8 @@ impl<L: Law> AckClocked<L> {
         }
     }
 
-    /// By how many octets this ACK opens the window in slow start: RFC 5681
-    /// §3.1 equation (2) with the limit of RFC 3465 §2.2.
+    /// Computes by how many octets this ACK opens the window in slow start: RFC 5681 §3.1 equation
+    /// (2) with the limit of RFC 3465 §2.2.
     fn slow_start(&mut self, acked: &Acked, path: &PathView) -> Step {
         let limit = match self.slow_start_limit {
             u8::MAX => u64::MAX / path.mss.max(1),

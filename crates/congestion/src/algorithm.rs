@@ -1,5 +1,5 @@
-//! Which algorithms there are: descriptions that build controllers, and the
-//! closed set of controllers that senders hold.
+//! Lists the algorithms: descriptions that build controllers, and the closed
+//! set of controllers that senders hold.
 //!
 //! A new algorithm is one file and one entry in [`register!`] below.
 
@@ -23,9 +23,9 @@ pub type MakeWindow = dyn Fn(&Place, u64, u64) -> Box<dyn Controller + Send> + S
 pub struct AlgorithmInfo {
     /// The name used in scenarios.
     pub name: &'static str,
-    /// What it is, in one sentence.
+    /// A description in one sentence.
     pub summary: &'static str,
-    /// Where it is defined.
+    /// The RFC, draft or paper that defines it.
     pub reference: &'static str,
 }
 
@@ -51,7 +51,7 @@ macro_rules! register {
         #[derive(Clone, PartialEq, Debug)]
         pub enum Algorithm {
             $($(#[$doc])* $variant($options),)*
-            /// One of the user's own.
+            /// A window algorithm that the user wrote; its options travel with it.
             Custom(Box<Custom<MakeWindow>>),
         }
 
@@ -64,7 +64,8 @@ macro_rules! register {
                 }
             }
 
-            /// Its name in [`ALGORITHMS`], or the user's.
+            /// Returns the name in [`ALGORITHMS`], or the one that the user gave to an algorithm of
+            /// his own.
             pub fn name(&self) -> &str {
                 match self {
                     $(Algorithm::$variant(_) => $name,)*
@@ -124,7 +125,7 @@ macro_rules! register {
             Custom(Box<dyn Controller + Send>),
         }
 
-        /// The same expression for whichever controller is held.
+        /// Evaluates one expression on the controller that is held, whichever variant that is.
         macro_rules! each {
             ($self:ident, $c:ident => $call:expr) => {
                 match $self {

@@ -108,9 +108,9 @@ struct Model {
     state: State,
     pacing_gain: f64,
     cwnd_gain: f64,
-    /// Octets per second.
+    /// `BBR.pacing_rate`, in octets per second; set by every ACK (§4.2.1).
     pacing_rate: f64,
-    /// Octets.
+    /// The congestion window in octets, as §4.2.3 sets it.
     cwnd: u64,
     initial_cwnd: u64,
     /// `BBR.BtlBwFilter`: octets per second over the last ten rounds.
@@ -127,9 +127,9 @@ struct Model {
     filled_pipe: bool,
     full_bw: f64,
     full_bw_count: u32,
-    /// Where the window allows for bursts of ACKs.
+    /// The estimate of ACK aggregation, where the window allows for bursts of ACKs.
     aggregation: Option<Box<Aggregation>>,
-    /// ProbeBW.
+    /// Position in the eight phases of ProbeBW's gain cycle, and when that phase began (§4.3.4).
     cycle_index: usize,
     cycle_stamp: Time,
     /// ProbeRTT: when its time is over; `NEVER` before few enough are in flight.
@@ -138,7 +138,7 @@ struct Model {
     /// The samples of what was sent when so much had been delivered are of
     /// ProbeRTT's own making (§4.3.5 marks them as limited by the application).
     probe_rtt_sent: (u64, u64),
-    /// `BBR.prior_cwnd`.
+    /// `BBR.prior_cwnd`: the window in octets to return to after recovery or ProbeRTT.
     prior_cwnd: u64,
     idle_restart: bool,
     recovery: Recovery,
@@ -186,7 +186,7 @@ impl Bbr {
     }
 }
 
-/// What one acknowledgment brings, as the procedures need it.
+/// The facts of one acknowledgment, as the procedures need them.
 struct News<'a> {
     now: Time,
     feedback: &'a Feedback,
@@ -225,7 +225,7 @@ impl Model {
         rate.app_limited || (from..=to).contains(&rate.prior_delivered)
     }
 
-    /// §4.1.3.
+    /// Takes the round-trip sample into `RTprop`, the smallest within the filter's length (§4.1.3).
     fn update_rtprop(&mut self, news: &News<'_>) {
         let date = self.rtprop_stamp.saturating_add(self.options.rtprop_filter);
         self.rtprop_expired = self.rtprop.is_some() && news.now > date;
@@ -280,7 +280,8 @@ impl Model {
         self.cwnd_gain = HIGH_GAIN;
     }
 
-    /// §4.3.3.
+    /// Enters Drain when the pipe is full, and leaves it for ProbeBW when the queue is gone
+    /// (§4.3.3).
     fn check_drain(&mut self, news: &News<'_>) {
         if self.state == State::Startup && self.filled_pipe {
             self.state = State::Drain;
@@ -328,7 +329,8 @@ impl Model {
         }
     }
 
-    /// §4.3.5.
+    /// Enters ProbeRTT when `RTprop` has not been renewed for its filter's length, and handles the
+    /// state (§4.3.5).
     fn check_probe_rtt(&mut self, news: &News<'_>) {
         if self.state != State::ProbeRtt && self.rtprop_expired && !self.idle_restart {
             self.save_cwnd();
@@ -383,7 +385,7 @@ impl Model {
         }
     }
 
-    /// §4.2.3.
+    /// Moves the window towards its target by what this ACK delivered (§4.2.3).
     fn set_cwnd(&mut self, news: &News<'_>) {
         let delivered = news.feedback.delivered;
         let extra = self.aggregation.as_ref().map_or(0, |aggregation| aggregation.extra_acked());

@@ -30,7 +30,8 @@ use startup::FullBw;
 
 /// `BBR.StartupPacingGain`, 4 ln 2: the least that doubles the rate each round.
 const STARTUP_PACING_GAIN: f64 = 4.0 * std::f64::consts::LN_2;
-/// `BBR.DefaultCwndGain`.
+/// `BBR.DefaultCwndGain`: the window in bandwidth-delay products, except in ProbeBW_UP and
+/// ProbeRTT.
 const DEFAULT_CWND_GAIN: f64 = 2.0;
 /// `BBR.PacingMarginPercent`: the rate is 1 % below what the gain makes of the bandwidth.
 const PACING_MARGIN: f64 = 0.99;
@@ -95,9 +96,9 @@ enum State {
     Drain,
     /// Slower than the path delivers, until there is no queue and some headroom.
     ProbeBwDown,
-    /// As fast as the path delivers.
+    /// The rate follows what the path delivers, and the headroom stays free.
     ProbeBwCruise,
-    /// The same for a round, without the short-term bounds.
+    /// The rate follows what the path delivers for one round, without the short-term bounds.
     ProbeBwRefill,
     /// Faster than the path delivers.
     ProbeBwUp,
@@ -106,13 +107,13 @@ enum State {
 }
 
 impl State {
-    /// `IsInAProbeBWState()`.
+    /// `IsInAProbeBWState()`: whether this is one of the four states of ProbeBW.
     fn is_probe_bw(self) -> bool {
         use State::{ProbeBwCruise, ProbeBwDown, ProbeBwRefill, ProbeBwUp};
         matches!(self, ProbeBwDown | ProbeBwCruise | ProbeBwRefill | ProbeBwUp)
     }
 
-    /// `IsProbingBW()`.
+    /// `IsProbingBW()`: whether this state looks for more bandwidth.
     fn is_probing(self) -> bool {
         matches!(self, State::Startup | State::ProbeBwRefill | State::ProbeBwUp)
     }
@@ -155,9 +156,9 @@ enum Recovery {
 /// Packet-timed round trips ("BBR.round_count").
 #[derive(Clone, Copy, Debug, Default)]
 struct Rounds {
-    /// `BBR.round_count`.
+    /// `BBR.round_count`: rounds that have begun since the start.
     count: u64,
-    /// `BBR.round_start`.
+    /// `BBR.round_start`: the acknowledgment in hand begins a round.
     start: bool,
     /// `BBR.next_round_delivered`.
     next: u64,
@@ -168,13 +169,14 @@ struct Rounds {
 struct Model {
     options: Bbr3Options,
     state: State,
-    /// `C.pacing_rate`.
+    /// `C.pacing_rate`: set after each acknowledgment.
     pacing_rate: f64,
-    /// `C.cwnd`.
+    /// `C.cwnd`: set after each acknowledgment; at least [`MIN_PIPE_CWND`] segments.
     cwnd: u64,
-    /// `C.InitialCwnd`.
+    /// `C.InitialCwnd`: the window of the first flight; stands for the bandwidth-delay product
+    /// until there is a round-trip time.
     initial_cwnd: u64,
-    /// `C.delivered`.
+    /// `C.delivered`: octets known to have arrived since the start.
     delivered: u64,
     rounds: Rounds,
     full_bw: FullBw,
@@ -182,7 +184,7 @@ struct Model {
     drain_start_round: u64,
     /// `BBR.max_bw_filter`: the largest rate of the previous cycle and of the current one.
     max_bw_filter: [f64; 2],
-    /// `BBR.bw`.
+    /// `BBR.bw`: the bandwidth in use, [`Model::max_bw`] within its short-term bound.
     bw: f64,
     aggregation: Aggregation,
     min_rtt: MinRtt,
@@ -190,20 +192,21 @@ struct Model {
     long_term: LongTerm,
     short_term: ShortTerm,
     recovery: Recovery,
-    /// `BBR.prior_cwnd`.
+    /// `BBR.prior_cwnd`: the window to return to after recovery or ProbeRTT.
     prior_cwnd: u64,
     saved: Saved,
-    /// `BBR.idle_restart`.
+    /// `BBR.idle_restart`: data has left after idleness and has not been acknowledged yet.
     idle_restart: bool,
 }
 
 impl Model {
-    /// `BBR.max_bw`.
+    /// `BBR.max_bw`: the largest delivery rate of this cycle and of the one before.
     fn max_bw(&self) -> f64 {
         self.max_bw_filter[0].max(self.max_bw_filter[1])
     }
 
-    /// `UpdateRound()`.
+    /// `UpdateRound()`: begins a round when a segment sent since the last round began is
+    /// acknowledged.
     fn update_round(&mut self, news: &News) {
         self.rounds.start = news.prior_delivered.is_some_and(|prior| prior >= self.rounds.next);
         if self.rounds.start {
@@ -213,12 +216,13 @@ impl Model {
         }
     }
 
-    /// `StartRound()`.
+    /// `StartRound()`: the next round begins with the acknowledgment of what is sent from now on.
     fn start_round(&mut self) {
         self.rounds.next = self.delivered;
     }
 
-    /// `UpdateMaxBw()`.
+    /// `UpdateMaxBw()`: takes the delivery rate into the maximum filter, unless the application
+    /// limited it.
     fn update_max_bw(&mut self, news: &News) {
         self.update_round(news);
         let rate = news.delivery_rate;
@@ -267,17 +271,18 @@ impl Model {
         cap.max(least) + more
     }
 
-    /// `Inflight(gain)`.
+    /// `Inflight(gain)`: `gain` bandwidth-delay products, with room for offloading and for small
+    /// windows.
     fn inflight(&self, gain: f64, news: &News) -> f64 {
         self.quantized(self.bdp(self.bw, gain), news.mss)
     }
 
-    /// `TargetInflight()`.
+    /// `TargetInflight()`: one bandwidth-delay product, within the window.
     fn target_inflight(&self) -> f64 {
         self.bdp(self.bw, 1.0).min(self.cwnd as f64)
     }
 
-    /// `BoundBWForModel()`.
+    /// `BoundBWForModel()`: applies the short-term bound to the bandwidth.
     fn bound_bw(&mut self) {
         self.bw = self.max_bw().min(self.short_term.bw);
     }
@@ -290,7 +295,7 @@ impl Model {
         }
     }
 
-    /// `SetCwnd()`.
+    /// `SetCwnd()`: opens the window by what was acknowledged, up to what the model allows.
     fn set_cwnd(&mut self, news: &News) {
         let gain = self.state.cwnd_gain();
         let cap = self.bdp(self.bw, gain) + self.extra_acked();
@@ -307,7 +312,7 @@ impl Model {
         self.bound_cwnd(news.mss);
     }
 
-    /// `BoundCwndForModel()`.
+    /// `BoundCwndForModel()`: applies the long-term and short-term bounds to the window.
     fn bound_cwnd(&mut self, mss: u64) {
         let long_term = match self.state {
             State::ProbeRtt | State::ProbeBwCruise => self.inflight_with_headroom(mss),
@@ -318,13 +323,13 @@ impl Model {
         self.cwnd = self.cwnd.min(cap as u64);
     }
 
-    /// `SaveCwnd()`.
+    /// `SaveCwnd()`: keeps the window before a recovery or ProbeRTT changes it.
     fn save_cwnd(&mut self) {
         let modulated = self.recovery != Recovery::No || self.state == State::ProbeRtt;
         self.prior_cwnd = if modulated { self.prior_cwnd.max(self.cwnd) } else { self.cwnd };
     }
 
-    /// `RestoreCwnd()`.
+    /// `RestoreCwnd()`: returns to the window that [`Model::save_cwnd`] kept, if that is larger.
     fn restore_cwnd(&mut self) {
         self.cwnd = self.cwnd.max(self.prior_cwnd);
     }
@@ -408,7 +413,7 @@ impl Controller for Bbr3 {
         self.0.handle_lost_packet(now, segment);
     }
 
-    /// `UpdateOnACK()`.
+    /// `UpdateOnACK()`: updates the model with this acknowledgment, then the rate and the window.
     fn on_feedback(&mut self, feedback: &Feedback, path: &PathView) {
         let m = &mut *self.0;
         m.delivered =

@@ -42,7 +42,7 @@ crate::options::ack_driven!(BicOptions, |o, form| {
     form.require(o.s_min > 0.0 && o.s_min <= o.s_max, "s_min", "more than 0, at most `s_max`")?;
 });
 
-/// A BIC window.
+/// The controller of BIC: [`BicLaw`] driven by ACKs.
 pub type Bic = AckClocked<BicLaw>;
 
 /// The law of BIC; windows in segments.
@@ -56,7 +56,7 @@ pub struct BicLaw {
     max_win: f64,
     /// `max_win` before the last reduction.
     undone: f64,
-    /// Where max probing began, while it goes on.
+    /// The window at which max probing began, while it goes on.
     probing_from: Option<f64>,
 }
 

@@ -86,7 +86,7 @@ impl Gradient {
     }
 }
 
-/// What CDG keeps.
+/// The state of CDG: both gradients, the backoffs and the shadow window.
 #[derive(Clone, Debug)]
 struct Delay {
     options: CdgOptions,
@@ -103,7 +103,7 @@ struct Delay {
     full: bool,
 }
 
-/// A CDG window.
+/// The controller of CDG: [`CdgLaw`] driven by ACKs.
 pub type Cdg = AckClocked<CdgLaw>;
 
 /// The law of CDG. Its state is large and lives in a box.
@@ -111,7 +111,7 @@ pub type Cdg = AckClocked<CdgLaw>;
 pub struct CdgLaw(Box<Delay>);
 
 impl Delay {
-    /// A round is over.
+    /// Ends a round: updates both gradients and the judgement of the queue.
     fn update(&mut self) {
         self.min.update(self.round_min);
         self.max.update(self.round_max);

@@ -31,7 +31,7 @@ pub struct PathView {
 /// New data was acknowledged while the window may grow.
 #[derive(Clone, Copy, Debug)]
 pub struct Acked {
-    /// When.
+    /// Time at which the ACK arrived.
     pub now: Time,
     /// Octets newly acknowledged, as the counting rule of the sender has it
     /// (byte counting: the octets; ACK counting: one MSS per ACK).
@@ -43,7 +43,7 @@ pub struct Acked {
 /// What one acknowledgment told, whether the window may grow with it or not.
 #[derive(Clone, Copy, Debug)]
 pub struct Feedback {
-    /// When.
+    /// Time at which the acknowledgment arrived.
     pub now: Time,
     /// Octets newly acknowledged, in order, reported selectively before or not.
     pub acked: u64,
@@ -76,7 +76,7 @@ pub struct RateSample {
     pub total_delivered: u64,
     /// The application, not the network, limited the rate when it was sent.
     pub app_limited: bool,
-    /// Octets in flight when that segment was sent, it included (`RS.tx_in_flight`). Told to
+    /// Octets in flight when that segment was sent, itself included (`RS.tx_in_flight`). Told to
     /// algorithms that ask for losses ([`Controller::wants_losses`]), else 0.
     pub tx_in_flight: u64,
     /// Octets believed lost since it was sent (`RS.lost`), told to the same; else 0.
@@ -86,11 +86,11 @@ pub struct RateSample {
 /// A segment that is newly believed lost (draft-ietf-ccwg-bbr, `HandleLostPacket`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LostSegment {
-    /// Where it begins, in octets from the start of the stream.
+    /// Offset of its first octet from the start of the stream.
     pub offset: u64,
     /// Octets of it that have not arrived.
     pub bytes: u64,
-    /// Octets in flight when it was sent, it included (`P.tx_in_flight`).
+    /// Octets in flight when it was sent, itself included (`P.tx_in_flight`).
     pub tx_in_flight: u64,
     /// Octets believed lost since it was sent, it included (`C.lost - P.lost`).
     pub lost: u64,
@@ -109,12 +109,12 @@ pub enum Cause {
     EcnMark,
 }
 
-/// A congestion signal.
+/// A signal of congestion, to which the controller answers with a reduction.
 #[derive(Clone, Copy, Debug)]
 pub struct CongestionEvent {
-    /// When.
+    /// Time at which the sender found the congestion.
     pub now: Time,
-    /// Which signal.
+    /// What made the sender find it: a loss, a timeout or a mark.
     pub cause: Cause,
 }
 
@@ -131,7 +131,7 @@ pub struct Sibling {
     pub srtt: Option<Span>,
     /// Smallest round-trip time seen.
     pub min_rtt: Option<Span>,
-    /// What its algorithm tells.
+    /// State that the sibling's algorithm shares.
     pub state: Shared,
 }
 

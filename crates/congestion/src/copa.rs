@@ -65,14 +65,14 @@ impl Smallest {
     }
 }
 
-/// What Copa keeps.
+/// The state of Copa: delays, mode and velocity.
 #[derive(Clone, Debug)]
 struct Model {
     options: CopaOptions,
     /// RTTstanding and RTTmin.
     standing: Smallest,
     least: Smallest,
-    /// `delta` now.
+    /// The weight of delay in force: the default, or smaller in competitive mode (§2.2).
     delta: f64,
     /// `v`, the direction (up), and for how many round trips it has been that.
     velocity: f64,
@@ -90,7 +90,7 @@ struct Model {
 /// How long RTTmin is believed (§2.1).
 const RTT_MIN_FILTER: Span = Span::from_secs(10);
 
-/// A Copa window.
+/// The controller of Copa: [`CopaLaw`] driven by ACKs.
 pub type Copa = AckClocked<CopaLaw>;
 
 /// The law of Copa. Its state is large and lives in a box.

@@ -28,7 +28,7 @@ pub(crate) struct Others(Vec<Sibling>);
 /// A path in the papers' terms.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Term {
-    /// Window, in segments.
+    /// Congestion window, in segments.
     pub w: f64,
     /// Round-trip time, in seconds.
     pub rtt: f64,

@@ -34,7 +34,7 @@ pub struct CubicOptions {
     pub fast_convergence: bool,
     /// Never slower than Reno (§4.3).
     pub reno_friendly: bool,
-    /// With which increase, once Reno has regained what the reduction took.
+    /// The increase that applies once Reno has regained what the reduction took.
     pub reno_increase: RenoIncrease,
     /// How soon the window follows the one that Reno would have.
     pub reno_step: RenoStep,
@@ -42,7 +42,7 @@ pub struct CubicOptions {
     /// of the window: before the first loss and after a timeout. 0 is the RFC;
     /// Linux has 5 (`net/ipv4/tcp_cubic.c`: at most 20 segments for one).
     pub least_first_growth: u8,
-    /// How far ahead of now the curve is taken.
+    /// Time ahead of now for which the curve is taken.
     pub lookahead: Lookahead,
     /// Windows, and what is counted towards their growth, are whole segments,
     /// rounded down, as Linux has them. Not the RFC's.
@@ -150,24 +150,25 @@ crate::options::ack_driven!(CubicOptions, |o, form| {
     .boolean("count_limited_time", &mut o.count_limited_time)?;
 });
 
-/// A CUBIC window.
+/// The controller of CUBIC: [`CubicLaw`] driven by ACKs.
 pub type Cubic = AckClocked<CubicLaw>;
 
-/// The law of CUBIC.
+/// CUBIC's growth and reduction, with what of Linux's form was chosen.
 #[derive(Clone, Debug)]
 pub struct CubicLaw {
     /// What a reduction changes and an undo restores.
     now: Curve,
     /// `now` before the last reduction (§4.9, the `undo_` variables).
     undo: Curve,
-    /// When the window was last told of an ACK or of data sent after idleness.
+    /// Time of the last ACK, or of data sent after idleness; idle time since is left out of the
+    /// epoch.
     last_event: Time,
     fast_convergence: bool,
     reno: Option<(RenoIncrease, RenoStep)>,
     least_first_growth: u8,
     lookahead: Lookahead,
     count_limited_time: bool,
-    /// Where windows are whole segments or targets are kept.
+    /// Steps of the window, where windows are whole segments or targets are kept.
     steps: Option<Box<Steps>>,
     /// `w_max` is that of a loss; before the last reduction, too.
     is_known: bool,

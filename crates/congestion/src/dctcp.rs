@@ -42,7 +42,7 @@ impl crate::Options for DctcpOptions {
     }
 }
 
-/// A DCTCP window.
+/// The controller of DCTCP: [`DctcpLaw`] driven by ACKs.
 pub type Dctcp = AckClocked<DctcpLaw>;
 
 /// The law of DCTCP; names are those of RFC 8257 §3.3.
@@ -54,7 +54,7 @@ pub struct DctcpLaw {
     /// `DCTCP.BytesAcked` and `DCTCP.BytesMarked` of this window.
     bytes_acked: u64,
     bytes_marked: u64,
-    /// `DCTCP.WindowEnd`.
+    /// `DCTCP.WindowEnd`: the end of the window over which marks are counted.
     window: Round,
 }
 

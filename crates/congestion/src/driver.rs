@@ -1,4 +1,4 @@
-//! How a sender drives its window algorithm: the one adapter between a transport protocol and a
+//! Drives a sender's window algorithm: the one adapter between a transport protocol and a
 //! [`Controller`]. A TCP connection has one, so has each subflow of Multipath TCP, and each path of
 //! an SCTP association.
 //!
@@ -30,7 +30,7 @@ use pacer::Pacer;
 /// What an acknowledgment told, as the protocol knows it; fields are those of [`Feedback`].
 #[derive(Clone, Copy, Debug)]
 pub struct Told {
-    /// When.
+    /// Time at which the acknowledgment arrived.
     pub now: Time,
     /// Octets newly acknowledged, in order.
     pub acked: u64,
@@ -58,12 +58,12 @@ pub struct Driver {
 struct Extras {
     /// Counts for delivery-rate samples, where the algorithm hears feedback.
     rate: Option<DeliveryRate>,
-    /// When paced data may leave; absent before there is a rate.
+    /// The pacer, which knows when the next data may leave; absent before there is a rate.
     pacer: Option<Pacer>,
 }
 
 impl Driver {
-    /// Drives this algorithm.
+    /// Drives this controller; delivery rates are sampled only if it asks for feedback.
     pub fn new(congestion: Congestion) -> Driver {
         let rate = congestion.wants_feedback().then(DeliveryRate::default);
         let extras = rate.is_some().then(|| Box::new(Extras { rate, pacer: None }));
@@ -262,13 +262,13 @@ impl Driver {
         }
     }
 
-    /// Data leaves at a rate.
+    /// Whether data leaves at a rate, rather than as soon as the window allows.
     #[inline]
     pub fn is_paced(&self) -> bool {
         self.pacer().is_some()
     }
 
-    /// When data may leave, if the pacer makes it wait now.
+    /// Returns when data may leave, if the pacer makes it wait now.
     #[inline]
     pub fn paced_until(&self, now: Time) -> Option<Time> {
         let pacer = self.pacer()?;

@@ -66,7 +66,7 @@ crate::options::ack_driven!(HighSpeedOptions, |o, form| {
     form.require(o.high_decrease <= 0.5, "high_decrease", "at most 0.5")?;
 });
 
-/// A HighSpeed window.
+/// The controller of HighSpeed TCP: [`HighSpeedLaw`] driven by ACKs.
 pub type HighSpeed = AckClocked<HighSpeedLaw>;
 
 /// The law of HighSpeed TCP.

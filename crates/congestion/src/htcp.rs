@@ -42,10 +42,10 @@ crate::options::ack_driven!(HtcpOptions, |o, form| {
         .boolean("rtt_scaling", &mut o.rtt_scaling)?;
 });
 
-/// An H-TCP window.
+/// The controller of H-TCP: [`HtcpLaw`] driven by ACKs.
 pub type Htcp = AckClocked<HtcpLaw>;
 
-/// The law of H-TCP.
+/// H-TCP's growth and adaptive backoff, with the throughputs and delays that they need.
 #[derive(Clone, Copy, Debug)]
 pub struct HtcpLaw {
     delta_l: Span,
@@ -73,7 +73,8 @@ impl HtcpLaw {
         1.0 + 10.0 * beyond + (beyond / 2.0) * (beyond / 2.0)
     }
 
-    /// `beta(k + 1)`.
+    /// Computes `beta(k + 1)`: RTT_min / RTT_max within 0.5 and 0.8, or 0.5 when the throughput has
+    /// changed by more than a fifth.
     fn backoff(&self, path: &PathView) -> f64 {
         let before = self.before_loss;
         let changed = (self.throughput - before).abs() > 0.2 * before;

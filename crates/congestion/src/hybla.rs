@@ -33,10 +33,10 @@ crate::options::ack_driven!(HyblaOptions, |o, form| {
     form.require(o.rtt0 > Span::ZERO, "rtt0", "more than 0 s")?;
 });
 
-/// A Hybla window.
+/// The controller of Hybla: [`HyblaLaw`] driven by ACKs.
 pub type Hybla = AckClocked<HyblaLaw>;
 
-/// The law of Hybla.
+/// Hybla's growth, which is scaled by the path's round-trip time over `rtt0`.
 #[derive(Clone, Copy, Debug)]
 pub struct HyblaLaw {
     rtt0: Span,

@@ -16,11 +16,11 @@ use anabranch_units::Span;
 pub struct IllinoisOptions {
     /// Segments a round trip, at the smallest and at the largest delay; 10 and 0.3.
     pub alpha_max: f64,
-    /// See `alpha_max`.
+    /// Segments a round trip at the largest delay; more than 0, less than `alpha_max`; 0.3.
     pub alpha_min: f64,
     /// The part that a loss takes, at the largest and at the smallest delay; 0.5 and 0.125.
     pub beta_max: f64,
-    /// See `beta_max`.
+    /// The part of the window that a loss takes at the smallest delay; 0.125.
     pub beta_min: f64,
     /// `W_thresh`: the window, in segments, below which it is Reno; 10.
     pub w_thresh: u32,
@@ -84,7 +84,7 @@ pub struct IllinoisLaw {
     options: Box<IllinoisOptions>,
     alpha: f64,
     beta: f64,
-    /// `T_min` and `T_max`.
+    /// `T_min` and `T_max`: the smallest and the largest round-trip time so far.
     rtt_min: Span,
     rtt_max: Span,
     round: Round,
@@ -107,7 +107,7 @@ fn f1(o: &IllinoisOptions, d: f64) -> f64 {
     kappa1 / (kappa2 + d)
 }
 
-/// `beta = f_2(d_a)`.
+/// Computes `beta = f_2(d_a)`, linear in the mean queueing delay between `d_2` and `d_3`.
 fn f2(o: &IllinoisOptions, d: f64) -> f64 {
     let along = ((d - ETA[1]) / (ETA[2] - ETA[1])).clamp(0.0, 1.0);
     o.beta_min + (o.beta_max - o.beta_min) * along

@@ -93,10 +93,10 @@ impl Delays {
     }
 }
 
-/// A LEDBAT window.
+/// The controller of LEDBAT: [`LedbatLaw`] driven by ACKs.
 pub type Ledbat = AckClocked<LedbatLaw>;
 
-/// The law of LEDBAT.
+/// LEDBAT's growth and reduction, with the histories of delay that they need.
 #[derive(Clone, Debug)]
 pub struct LedbatLaw {
     target: Span,

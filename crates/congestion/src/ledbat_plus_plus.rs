@@ -57,10 +57,10 @@ crate::options::ack_driven!(LedbatPlusPlusOptions, |o, form| {
 const SLOWDOWN_ROUNDS: u32 = 2;
 /// Segments in a slowdown, and at least.
 const FEWEST: f64 = 2.0;
-/// How many times as long as a slowdown the time to the next is.
+/// Time to the next slowdown, in lengths of the last one (§4.4).
 const SLOWDOWN_FACTOR: u64 = 9;
 
-/// Where the slowdowns are.
+/// The state of the periodic slowdowns (§4.4).
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Slowdown {
     /// Slow start has not ended yet.
@@ -75,10 +75,10 @@ enum Slowdown {
     Rising { since: Time, back: f64 },
 }
 
-/// A LEDBAT++ window.
+/// The controller of LEDBAT++: [`LedbatPlusPlusLaw`] driven by ACKs.
 pub type LedbatPlusPlus = AckClocked<LedbatPlusPlusLaw>;
 
-/// The law of LEDBAT++.
+/// LEDBAT++'s growth, reduction and slowdowns.
 #[derive(Clone, Debug)]
 pub struct LedbatPlusPlusLaw {
     target: Span,
@@ -90,7 +90,7 @@ pub struct LedbatPlusPlusLaw {
 }
 
 impl LedbatPlusPlusLaw {
-    /// `GAIN` (§4.2).
+    /// Computes `GAIN` from the base delay (§4.2); 1/16 to 1.
     fn gain(&self) -> f64 {
         let base = self.delays.base().as_secs_f64().max(1e-9);
         1.0 / (2.0 * self.target.as_secs_f64() / base).ceil().clamp(1.0, 16.0)

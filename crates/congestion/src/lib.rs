@@ -1,5 +1,5 @@
-//! How much may be in flight: window growth and reduction, and when slow
-//! start ends. One algorithm a file; no packets, no sockets, no clocks.
+//! Decides how much may be in flight: window growth and reduction, and when
+//! slow start ends. One algorithm a file; no packets, no sockets, no clocks.
 //!
 //! A [`Controller`] governs one path: a TCP connection, an MPTCP subflow or an
 //! SCTP destination. All of them drive it through one adapter, [`Driver`]. Windows are in octets.

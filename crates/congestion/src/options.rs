@@ -11,7 +11,8 @@ pub trait Options: Clone + PartialEq + Debug + Default {
     /// It answers marks in its own way, so that the common option `ecn_beta` has no part in it.
     const ANSWERS_MARKS: bool = false;
 
-    /// Those that it shares with all algorithms that ACKs drive, where it is one of them.
+    /// Returns the options that it shares with all algorithms that ACKs drive, where it is one of
+    /// them.
     fn common_mut(&mut self) -> Option<&mut Common> {
         None
     }
@@ -25,10 +26,10 @@ pub trait Options: Clone + PartialEq + Debug + Default {
     }
 }
 
-/// Where options come from or go to: each method may change `value`, and refuses what is not
+/// A form that options come from or go to: each method may change `value`, and refuses what is not
 /// allowed.
 pub trait OptionForm {
-    /// Says which option has a wrong value, and what is allowed.
+    /// The error of a refused value; it names the option and says what is allowed.
     type Error;
 
     /// What the next option means, for forms that tell it: a sentence in Markdown.

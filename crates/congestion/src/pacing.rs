@@ -8,12 +8,12 @@
 use crate::window::Window;
 use anabranch_units::{Rate, Span};
 
-/// How much faster than a window per round trip to send, in percent.
+/// The pacing rate, in percent of a window per round trip.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Pacing {
-    /// While the window is below half the threshold.
+    /// Percentage while the window is below half the threshold.
     pub slow_start: u16,
-    /// Otherwise.
+    /// Percentage from half the threshold on.
     pub avoidance: u16,
 }
 

@@ -35,7 +35,7 @@ pub struct PragueOptions {
     pub initial_alpha: f64,
     /// The virtual round-trip time.
     pub virtual_rtt: VirtualRtt,
-    /// What it is made with; 25 ms.
+    /// The reference round-trip time from which the virtual one follows; 25 ms.
     pub reference: Span,
     /// Options shared with other algorithms; paced by default.
     pub common: Common,
@@ -80,10 +80,10 @@ impl Options for PragueOptions {
     }
 }
 
-/// A window of Prague.
+/// The controller of Prague: [`PragueLaw`] driven by ACKs.
 pub type Prague = AckClocked<PragueLaw>;
 
-/// The law of Prague.
+/// Prague's growth and reduction, with the moving average of marks.
 #[derive(Clone, Copy, Debug)]
 pub struct PragueLaw {
     g: f64,

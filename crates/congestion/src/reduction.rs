@@ -1,4 +1,4 @@
-//! From which quantity a congestion signal computes the new threshold.
+//! The quantity from which a congestion signal computes the new threshold.
 
 use crate::PathView;
 

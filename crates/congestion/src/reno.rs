@@ -19,10 +19,10 @@ pub struct RenoOptions {
 
 crate::options::ack_driven!(RenoOptions);
 
-/// A Reno window.
+/// The controller of Reno: [`RenoLaw`] driven by ACKs.
 pub type Reno = AckClocked<RenoLaw>;
 
-/// The law of Reno.
+/// Reno's growth and reduction (RFC 5681 §3.1); they need no state.
 #[derive(Clone, Copy, Debug)]
 pub struct RenoLaw;
 

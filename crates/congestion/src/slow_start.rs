@@ -1,5 +1,5 @@
-//! When slow start ends, and how fast the window opens until then: a seam of
-//! its own, so that any window algorithm works with any exit rule.
+//! Decides when slow start ends, and how fast the window opens until then: a
+//! seam of its own, so that any window algorithm works with any exit rule.
 
 mod hystart;
 mod hystart_plus_plus;
@@ -11,22 +11,22 @@ use crate::{Acked, PathView};
 use hystart::HyStart;
 use hystart_plus_plus::HyStartPlusPlus;
 
-/// When slow start ends.
+/// The rule that ends slow start and says how fast the window opens until then.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub enum SlowStartExit {
-    /// When the window has reached `ssthresh`, and at signals (RFC 5681 §3.1).
+    /// Slow start ends when the window has reached `ssthresh`, and at signals (RFC 5681 §3.1).
     #[default]
     Standard,
-    /// The same, but from `max_ssthresh` segments on the window opens by at
+    /// As [`SlowStartExit::Standard`], but from `max_ssthresh` segments on the window opens by at
     /// most half of `max_ssthresh` per round (RFC 3742; 100 there).
     Limited {
         /// The window, in segments, up to which it doubles.
         max_ssthresh: u32,
     },
-    /// When ACKs fill half a round trip, or the round-trip time rises (Ha and
-    /// Rhee 2011, as Linux's CUBIC does).
+    /// Slow start ends when ACKs fill half a round trip, or the round-trip time rises (Ha and Rhee
+    /// 2011, as Linux's CUBIC does).
     HyStart(HyStartOptions),
-    /// When the round-trip time rises (HyStart++, RFC 9406).
+    /// Slow start ends when the round-trip time rises (HyStart++, RFC 9406).
     HyStartPlusPlus(HyStartPlusPlusOptions),
 }
 
@@ -85,7 +85,7 @@ impl Exit {
         }
     }
 
-    /// The signal was none.
+    /// The last signal proved spurious; slow start may go on.
     pub(crate) fn on_undo(&mut self) {
         if let Exit::HyStartPlusPlus(hystart) = self {
             hystart.on_undo();

@@ -23,12 +23,12 @@ pub(crate) fn path(segments: u64) -> PathView {
     }
 }
 
-/// An ACK at time 0.
+/// An ACK for `bytes` octets at time 0, without a round-trip sample.
 pub(crate) fn ack(bytes: u64) -> Acked {
     Acked { now: Time::ZERO, bytes, rtt: None }
 }
 
-/// A signal at time 0.
+/// A signal of congestion at time 0.
 pub(crate) fn event(cause: Cause) -> CongestionEvent {
     CongestionEvent { now: Time::ZERO, cause }
 }

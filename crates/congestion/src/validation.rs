@@ -25,21 +25,21 @@ const BINS: usize = 4;
 /// What validation remembers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Validation {
-    /// IW, octets.
+    /// Initial window, octets.
     initial: f64,
     /// Most octets acknowledged in a round, in each part of the sampling
     /// period, the newest first; pipeACK is the largest.
     bins: [Option<u64>; BINS],
-    /// When the newest part began, and how long a part is.
+    /// Start of the newest part of the sampling period, and the length of a part.
     bin_since: Time,
     bin_length: Span,
     round: Round,
     /// Octets acknowledged at the start of the round being measured; `None`
     /// while none is.
     acked_before: Option<u64>,
-    /// When the window was last known to be in use.
+    /// Last time at which the window was known to be in use.
     validated: Time,
-    /// After a signal in the non-validated phase: the octets found lost since.
+    /// Octets found lost since a signal in the non-validated phase; `None` without one.
     recovering: Option<u64>,
     /// The recovery that is meant has been seen to begin.
     in_recovery: bool,
@@ -65,7 +65,7 @@ impl Validation {
         self.bins.iter().flatten().max().copied()
     }
 
-    /// §4.3.
+    /// Whether the window is in use: pipeACK is undefined or at least half the window (§4.3).
     fn is_validated(&self, cwnd: f64) -> bool {
         self.pipe_ack().is_none_or(|pipe| pipe as f64 >= cwnd / 2.0)
     }

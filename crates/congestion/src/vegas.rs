@@ -64,10 +64,10 @@ crate::options::ack_driven!(VegasOptions, |o, form| {
     form.require(o.beta >= o.alpha, "beta", "at least `alpha`")?;
 });
 
-/// A Vegas window.
+/// The controller of Vegas: [`VegasLaw`] driven by ACKs.
 pub type Vegas = AckClocked<VegasLaw>;
 
-/// The law of Vegas.
+/// Vegas' growth and reduction, with the delays of the connection and of the round.
 #[derive(Clone, Copy, Debug)]
 pub struct VegasLaw {
     alpha: f64,
@@ -79,7 +79,7 @@ pub struct VegasLaw {
     /// The smallest of this round.
     round_rtt: Span,
     round: Round,
-    /// In slow start: the window doubles in this round.
+    /// The window doubles in this round of slow start.
     doubling: bool,
 }
 

@@ -34,10 +34,10 @@ crate::options::ack_driven!(VenoOptions, |o, form| {
     )?;
 });
 
-/// A Veno window.
+/// The controller of Veno: [`VenoLaw`] driven by ACKs.
 pub type Veno = AckClocked<VenoLaw>;
 
-/// The law of Veno.
+/// Veno's growth and reduction, with the estimate of segments in the queue.
 #[derive(Clone, Copy, Debug)]
 pub struct VenoLaw {
     beta: f64,

@@ -36,10 +36,10 @@ crate::options::ack_driven!(WestwoodOptions, |o, form| {
         .probability("filter", &mut o.filter)?;
 });
 
-/// A Westwood+ window.
+/// The controller of Westwood+: [`WestwoodLaw`] driven by ACKs.
 pub type Westwood = AckClocked<WestwoodLaw>;
 
-/// The law of Westwood+.
+/// Westwood+'s reduction, with the filtered estimate of the bandwidth.
 #[derive(Clone, Copy, Debug)]
 pub struct WestwoodLaw {
     filter: f64,

@@ -3,7 +3,7 @@
 /// The two variables of RFC 5681, in octets.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Window {
-    /// Congestion window.
+    /// Congestion window, octets.
     pub cwnd: f64,
     /// Slow-start threshold; infinite at first.
     pub ssthresh: f64,

@@ -56,16 +56,16 @@ crate::options::ack_driven!(YeahOptions, |o, form| {
 /// Segments that a segment acknowledged adds in fast mode, as Scalable TCP (Kelly 2003).
 const SCALABLE_A: f64 = 0.01;
 
-/// A YeAH window.
+/// The controller of YeAH: [`YeahLaw`] driven by ACKs.
 pub type Yeah = AckClocked<YeahLaw>;
 
-/// The law of YeAH.
+/// YeAH's growth and reduction, with the mode and the estimate of segments in the queue.
 #[derive(Clone, Copy, Debug)]
 pub struct YeahLaw {
     q_max: f64,
     phi: f64,
     rho: u32,
-    /// Fast mode.
+    /// The window grows as Scalable TCP's (fast mode), not as Reno's (slow mode).
     fast: bool,
     /// `Q` of the last round, segments.
     queued: f64,

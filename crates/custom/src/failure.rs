@@ -8,15 +8,15 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 /// Why an algorithm of the user's own cannot go on.
 pub struct Failure {
-    /// Its name.
+    /// Name of the algorithm.
     pub algorithm: String,
-    /// Where it was at work.
+    /// Name of the place where it was at work, as in [`Place`](crate::Place).
     pub place: String,
     /// What went wrong, in one line.
     pub message: String,
     /// The file of its source, where that is known.
     pub file: Option<String>,
-    /// The line there.
+    /// Line in that file.
     pub line: Option<u32>,
     /// The invariant of window algorithms that it breaks, where that is known.
     pub broken: Option<&'static str>,
@@ -42,7 +42,7 @@ impl Failure {
         }
     }
 
-    /// Ends the run.
+    /// Ends the run: unwinds to whoever runs the simulation.
     pub fn raise(self) -> ! {
         resume_unwind(Box::new(self))
     }

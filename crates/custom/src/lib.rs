@@ -18,25 +18,25 @@ use std::sync::Arc;
 /// An option of an algorithm, as a scenario has it.
 #[derive(Clone, PartialEq, Debug)]
 pub enum OptionValue {
-    /// `true` or `false`.
+    /// The values `true` and `false`.
     Boolean(bool),
-    /// A whole number.
+    /// A number without a fraction.
     Integer(i64),
-    /// A number.
+    /// A number with a fraction.
     Number(f64),
-    /// A text.
+    /// A text in quotes.
     Text(String),
 }
 
-/// Options by name.
+/// The options of an algorithm, by name.
 pub type Options = BTreeMap<String, OptionValue>;
 
-/// Where an object is at work.
+/// The place at which an object is at work.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Place {
     /// What it belongs to, for messages: `flow web, client`, `link r1-r2`.
     pub name: String,
-    /// For a generator of its own: a function of the run's seed and the name.
+    /// A seed for a generator of its own: a function of the run's seed and the name.
     pub seed: u64,
 }
 
@@ -56,7 +56,7 @@ pub struct Found<F: ?Sized> {
     pub name: String,
     /// Names its source: a digest.
     pub source: String,
-    /// Makes an object.
+    /// The function that makes an object.
     pub make: Arc<F>,
 }
 
@@ -78,7 +78,7 @@ impl<F: ?Sized> Custom<F> {
         Custom { make: Some(make), ..Custom::new(name, None, Options::new()) }
     }
 
-    /// Its name: `FILE.py:CLASS`, or what a library calls it.
+    /// Returns the name: `FILE.py:CLASS`, or what a library calls it.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -88,12 +88,12 @@ impl<F: ?Sized> Custom<F> {
         self.source.as_deref()
     }
 
-    /// Its options.
+    /// Returns the options with which objects are made.
     pub fn options(&self) -> &Options {
         &self.options
     }
 
-    /// It can be made.
+    /// Whether a library has said what the name means, so that objects can be made.
     pub fn is_bound(&self) -> bool {
         self.make.is_some()
     }
@@ -116,13 +116,13 @@ impl<F: ?Sized> Custom<F> {
         Ok(())
     }
 
-    /// The same at a place.
+    /// Returns the description for objects at `place`.
     #[must_use]
     pub fn at(&self, place: &Arc<Place>) -> Custom<F> {
         Custom { place: place.clone(), ..self.clone() }
     }
 
-    /// Where it is.
+    /// Returns the place at which objects are at work.
     pub fn place(&self) -> &Place {
         &self.place
     }

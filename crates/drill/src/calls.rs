@@ -63,7 +63,7 @@ impl Context<'_> {
     }
 }
 
-/// Makes a call ready.
+/// Prepares a call for the kernel, or says why it cannot be made.
 pub(crate) fn prepare(call: &Call, context: Context<'_>) -> Prepared {
     match attempt(call, context) {
         Ok(prepared) => prepared,

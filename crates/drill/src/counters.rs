@@ -25,7 +25,7 @@ fn of_pairs(text: &str, wanted: &str) -> Option<u64> {
     })
 }
 
-/// `name number`.
+/// Finds a counter in lines of a name and a number.
 fn of_lines(text: &str, wanted: &str) -> Option<u64> {
     text.lines().find_map(|line| {
         let (name, number) = line.split_once(char::is_whitespace)?;

@@ -22,15 +22,15 @@ use anabranch_packetdrill::runner::{Against, Drill};
 use anabranch_packetdrill::{Profile, Settings};
 use anabranch_units::Span;
 
-/// How late an event of a session may be before the run counts as disturbed by other programs.
+/// The lateness of an event of a session above which the run counts as disturbed by other programs.
 const LATE: Span = Span::from_millis(3);
 
-/// What came of a session that two stacks have run.
+/// The outcome of a session that two stacks have run.
 #[derive(Clone, Debug)]
 pub enum Verdicts {
-    /// Both did the same.
+    /// Both stacks did the same.
     Same,
-    /// They did not.
+    /// The stacks did not do the same.
     Different(Difference),
     /// The other run was not as the session has it, and why: another program was in the way, or the handshake
     /// did not come about.

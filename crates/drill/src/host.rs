@@ -35,7 +35,7 @@ pub(crate) struct Host {
 }
 
 impl Host {
-    /// Makes one.
+    /// Makes a namespace with its device, addresses and routes.
     pub fn new(addresses: &Addresses, mtu: Option<u32>) -> Result<Host, LiveError> {
         let namespace = Namespace::new()?;
         let v6 = addresses.version == IpVersion::V6;

@@ -67,7 +67,7 @@ pub fn usrsctp() -> Result<Against, String> {
     Ok(Against::new(|_profile| Ok(Box::new(UsrsctpStack::new()))))
 }
 
-/// The same, where there are no other stacks than ours.
+/// Refuses, since only Linux has this stack.
 ///
 /// # Errors
 /// Always.
@@ -76,7 +76,7 @@ pub fn usrsctp() -> Result<Against, String> {
     Err("usrsctp can be drilled on Linux alone".into())
 }
 
-/// The same: there is none.
+/// Refuses, since only Linux has this stack.
 ///
 /// # Errors
 /// Always.

@@ -30,7 +30,7 @@ const METRICS: [(&str, u16); 6] = [
     ("route.quickack", 15),
 ];
 
-/// Makes a setting.
+/// Applies the setting `name` of a script to the namespace.
 pub(crate) fn configure(
     host: &mut Host,
     addresses: &mut Addresses,

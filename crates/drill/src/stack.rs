@@ -26,18 +26,17 @@ use std::collections::{BTreeMap, VecDeque};
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
-/// So long before a date the waiting thread stays awake.
+/// Time before a date for which the waiting thread stays awake.
 const AWAKE: Span = Span::from_micros(60);
 /// A call that returns within this is not said to wait.
 const AT_ONCE: Span = Span::from_micros(300);
-/// How long a call that still waits at the end may take to notice that its
-/// sockets are gone.
+/// Time in which a call that still waits at the end must notice that its sockets are gone.
 const FAREWELL: Span = Span::from_millis(100);
-/// How long the kernel may take to answer a SYN.
+/// Time in which the kernel must answer a SYN.
 const ANSWER: Span = Span::from_millis(20);
 /// Descriptors are numbered from here, so that none of the process's is meant.
 const FIRST_DESCRIPTOR: i64 = 1 << 20;
-/// More than any packet.
+/// Octets of a buffer that is larger than any packet.
 const LARGEST: usize = 1 << 16;
 
 /// The kernel in a namespace of its own, for one script.

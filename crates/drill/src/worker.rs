@@ -11,12 +11,12 @@ use std::os::fd::OwnedFd;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 
-/// What a call came to.
+/// The answer of the kernel to a call.
 #[derive(Debug)]
 pub(crate) struct Answer {
-    /// What it returned.
+    /// The value that the call returned, or its error.
     pub result: Result<i64, Errno>,
-    /// What it wrote into its arguments, by their number.
+    /// Values that it wrote into its arguments, by their number.
     pub outputs: Vec<(usize, Value)>,
     /// Descriptors that it made. The first is what it returned, unless they stand
     /// in its first argument (`pipe`).
@@ -24,7 +24,7 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    /// A result without more.
+    /// Makes an answer that is a result alone.
     pub fn of(result: Result<i64, Errno>) -> Answer {
         Answer { result, outputs: Vec::new(), made: Vec::new() }
     }
@@ -37,7 +37,7 @@ impl Answer {
         }
     }
 
-    /// A new descriptor.
+    /// Makes the answer of a call that made a descriptor.
     pub fn made(result: Result<OwnedFd, Errno>) -> Answer {
         match result {
             Ok(fd) => Answer { made: vec![fd], ..Answer::of(Ok(0)) },
@@ -49,7 +49,7 @@ impl Answer {
 /// A call, ready to be made.
 pub(crate) type Job = Box<dyn FnOnce() -> Answer + Send>;
 
-/// The thread.
+/// The thread that makes the calls, and what it answers with.
 #[derive(Debug)]
 pub(crate) struct Worker {
     jobs: Sender<Job>,
@@ -82,7 +82,7 @@ impl Worker {
         Ok(worker)
     }
 
-    /// Begins a call.
+    /// Begins a call on the thread, and does not wait for its answer.
     pub fn begin(&self, job: Job) {
         // A thread that has ended gives no answer: the call never returns.
         _ = self.jobs.send(job);

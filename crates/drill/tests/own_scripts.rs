@@ -63,12 +63,14 @@ fn the_kernel_passes_what_is_written_for_it() {
     let mut scripts = list(&folder).expect("the folder can be read");
     let is = |listed: &Listed, name: &str| listed.file.ends_with(name);
     for (name, _) in OTHERWISE {
-        assert!(scripts.iter().any(|it| is(it, name)), "{name} is no script any more");
+        assert!(scripts.iter().any(|script| is(script, name)), "{name} is no script any more");
     }
     // SCTP is written for FreeBSD.
     let freebsd = |listed: &Listed| listed.file.iter().any(|part| part == "freebsd");
-    scripts.retain(|it| {
-        it.suite != "sctp" && !freebsd(it) && !OTHERWISE.iter().any(|(name, _)| is(it, name))
+    scripts.retain(|script| {
+        script.suite != "sctp"
+            && !freebsd(script)
+            && !OTHERWISE.iter().any(|(name, _)| is(script, name))
     });
     assert!(scripts.len() >= 25, "{} scripts", scripts.len());
     let mut drill = Drill::new(Profile::Linux);

@@ -1,4 +1,5 @@
-//! Which of the endpoints that share ports of a host a packet is for.
+//! Finds the endpoint that a packet is for, among those that share ports of a
+//! host.
 //!
 //! Packets find their endpoint by addresses and ports. A SYN that opens a further
 //! subflow of a connection over Multipath TCP comes from an address and a port
@@ -51,7 +52,7 @@ const LEAST_SWEPT: usize = 64;
 /// endpoint up by its number.
 #[derive(Debug, Default)]
 pub struct Demux {
-    /// By the keys of what they send.
+    /// Endpoints by the addresses and ports of the packets that they send.
     flows: BTreeMap<FlowKey, u32>,
     tokens: BTreeMap<u32, u32>,
     endpoints: Vec<u32>,
@@ -63,7 +64,7 @@ pub struct Demux {
 pub enum Taken {
     /// Both addresses and ports.
     Flow,
-    /// The token.
+    /// Another endpoint has this Multipath TCP token.
     Token,
 }
 
@@ -77,7 +78,7 @@ impl fmt::Display for Taken {
 }
 
 impl Demux {
-    /// Nobody has the token.
+    /// Whether no endpoint in the table has this Multipath TCP token.
     pub fn is_free(&self, token: u32) -> bool {
         !self.tokens.contains_key(&token)
     }

@@ -20,7 +20,7 @@ pub enum Event {
     Closed(CloseReason),
 }
 
-/// Why an endpoint ended.
+/// The reason for which an endpoint ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CloseReason {
     /// Both streams ended in order.

@@ -79,7 +79,7 @@ pub trait Endpoint {
     /// What the application should hear; call until `None`.
     fn poll_event(&mut self) -> Option<Event>;
 
-    /// When to call [`handle_timeout`](Self::handle_timeout) if nothing else
-    /// happens; [`Time::NEVER`] when nothing is pending.
+    /// Returns when to call [`handle_timeout`](Self::handle_timeout) if nothing else happens;
+    /// [`Time::NEVER`] when nothing is pending.
     fn poll_timeout(&self) -> Time;
 }

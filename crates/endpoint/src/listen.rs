@@ -24,8 +24,8 @@ pub trait Listen<E> {
     /// The next packet to send; call until `None`.
     fn poll_transmit(&mut self, now: Time) -> Option<Packet>;
 
-    /// When to call [`handle_timeout`](Self::handle_timeout);
-    /// [`Time::NEVER`] when nothing is pending.
+    /// Returns when to call [`handle_timeout`](Self::handle_timeout); [`Time::NEVER`] when nothing
+    /// is pending.
     fn poll_timeout(&self) -> Time;
 
     /// The connection that has waited longest, whose packets are the host's to
@@ -41,18 +41,18 @@ pub trait Listen<E> {
     /// no other may have it (RFC 8684 §3.1).
     fn note_token(&mut self, _token: u32, _taken: bool) {}
 
-    /// What it holds and what it has seen.
+    /// Returns what the port holds and has counted.
     fn report(&self) -> ListenReport;
 }
 
 /// What a listening port holds, and what it has seen since the start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ListenReport {
-    /// Handshakes under way.
+    /// Connections whose handshake has begun and is not complete.
     pub half_open: usize,
     /// Connections that wait to be accepted.
     pub waiting: usize,
-    /// Octets that both take.
+    /// Octets of memory that half-open and waiting connections take.
     pub held: u64,
     /// Connection requests dropped for want of room.
     pub dropped: u64,
@@ -79,13 +79,13 @@ pub trait Attacker {
     /// is the client.
     fn overhear(&mut self, _side: usize, _packet: &Packet) {}
 
-    /// Its date has come; early calls are harmless.
+    /// Does what is due at `now`; early calls are harmless.
     fn handle_timeout(&mut self, now: Time);
 
     /// The next packet to send; call until `None`.
     fn poll_transmit(&mut self, now: Time) -> Option<Packet>;
 
-    /// When to call [`handle_timeout`](Self::handle_timeout);
-    /// [`Time::NEVER`] when nothing is left to do.
+    /// Returns when to call [`handle_timeout`](Self::handle_timeout); [`Time::NEVER`] when nothing
+    /// is left to do.
     fn poll_timeout(&self) -> Time;
 }

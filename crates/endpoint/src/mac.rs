@@ -43,7 +43,7 @@ fn compress(state: &mut [u32; 8], block: &[u8]) {
     }
 }
 
-/// SHA-256 of `message`.
+/// Computes the SHA-256 digest of `message` (FIPS 180-4).
 pub fn sha256(message: &[u8]) -> [u8; 32] {
     let mut message = message.to_vec();
     let bits = message.len() as u64 * 8;

@@ -3,45 +3,45 @@
 use anabranch_units::{Span, Time};
 use anabranch_wire::Payload;
 
-/// A message to send.
+/// A message that an application hands over for sending.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Outgoing {
-    /// Stream.
+    /// Number of the stream that it is sent on, from 0.
     pub stream: u16,
     /// Delivered as soon as it is complete, whatever came before.
     pub unordered: bool,
     /// A number that the peer's application gets with the message.
     pub tag: u32,
-    /// When it may be given up.
+    /// How long it is retransmitted before the sender gives it up (RFC 3758).
     pub patience: Patience,
-    /// At least one octet.
+    /// The message's octets, at least one.
     pub payload: Payload,
 }
 
-/// How long a message is sent again, where both sides can give one up; where
-/// they cannot, for ever.
+/// How long a message is retransmitted, where both sides can give one up; where they cannot, it is
+/// never given up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Patience {
-    /// For ever.
+    /// The message is retransmitted until it is acknowledged or the connection ends.
     #[default]
     Reliable,
-    /// Until this date.
+    /// The message is given up at this date.
     Until(Time),
-    /// That often.
+    /// The message is given up after this many retransmissions.
     Retransmissions(u16),
 }
 
 /// A message that has arrived.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Incoming {
-    /// Stream.
+    /// Number of the stream that it came on.
     pub stream: u16,
-    /// The sender's number.
+    /// The number that the sender gave it ([`Outgoing::tag`]).
     pub tag: u32,
-    /// The octets.
+    /// The message's octets, as many as were sent.
     pub payload: Payload,
-    /// How long it was complete and waited for earlier messages of its stream
-    /// (head-of-line blocking).
+    /// Time for which it was complete and waited for earlier messages of its stream (head-of-line
+    /// blocking).
     pub waited: Span,
 }
 
@@ -50,8 +50,8 @@ pub struct Incoming {
 pub enum Refusal {
     /// No room for now; [`Event::Writable`](crate::Event::Writable) follows.
     Full,
-    /// Not this one: the connection ends, the message is larger than the send
-    /// buffer, or there is no such stream.
+    /// It can never be sent: the connection ends, the message is larger than the send buffer, or
+    /// there is no such stream.
     Never,
 }
 

@@ -16,8 +16,8 @@ pub trait Observe {
         None
     }
 
-    /// Where the connection stands, in one line for people: its state, what waits to be sent and to
-    /// be acknowledged, what holds it up.
+    /// Returns a line for people: the connection's state, what waits to be sent and to be
+    /// acknowledged, what holds it up.
     fn status(&self) -> String {
         let observe = self.observe();
         format!(
@@ -37,7 +37,7 @@ pub trait Observe {
 /// unless named otherwise; counts are totals since the start.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Observation {
-    /// Congestion window.
+    /// Congestion window; that of the primary path of an SCTP association.
     pub cwnd: u64,
     /// Slow-start threshold; `u64::MAX` when infinite.
     pub ssthresh: u64,

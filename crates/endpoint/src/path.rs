@@ -9,7 +9,7 @@ use anabranch_wire::Addr;
 pub enum PathState {
     /// No heartbeat has been answered yet.
     Unconfirmed,
-    /// In use or ready for it.
+    /// The path is in use or ready for it.
     Active,
     /// Some errors in a row: used if no path is active.
     PotentiallyFailed,
@@ -21,18 +21,18 @@ pub enum PathState {
 /// the start unless named otherwise.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct PathObservation {
-    /// Address of this side.
+    /// Address of this side from which the path leaves.
     pub local: Addr,
-    /// Address of the peer.
+    /// Address of the peer at which the path ends.
     pub remote: Addr,
-    /// Which of the subflows between the two addresses, from 0. `None` for a
-    /// destination, to which the own address may change.
+    /// Index among the subflows between the two addresses, from 0. `None` for an SCTP destination,
+    /// which may change the address that it is reached from.
     pub subflow: Option<u8>,
-    /// State.
+    /// Whether the path is confirmed and works.
     pub state: PathState,
-    /// Congestion window.
+    /// Congestion window of this path.
     pub cwnd: u64,
-    /// Slow-start threshold.
+    /// Slow-start threshold of this path; `u64::MAX` when infinite.
     pub ssthresh: u64,
     /// Outstanding octets, chunk headers included.
     pub in_flight: u64,
@@ -40,7 +40,8 @@ pub struct PathObservation {
     pub srtt: Option<Span>,
     /// Retransmission timeout in force.
     pub rto: Span,
-    /// Errors in a row.
+    /// Errors in a row: timeouts and unanswered heartbeats of an SCTP path (RFC 9260 §8.2),
+    /// doublings of a subflow's timeout.
     pub errors: u32,
     /// Expiries of the retransmission timer.
     pub timeouts: u64,
@@ -50,7 +51,7 @@ pub struct PathObservation {
     pub ecn_reductions: u64,
     /// Packets with data sent.
     pub packets: u64,
-    /// Of these, sent again.
+    /// Packets among `packets` that carried retransmissions.
     pub retransmitted: u64,
     /// Payload octets sent this way that the peer has acknowledged; what went
     /// several ways counts in each that was acknowledged.
@@ -58,7 +59,7 @@ pub struct PathObservation {
     /// Payload octets new to the stream that came this way first; `None` where
     /// nobody counts them.
     pub bytes_received: Option<u64>,
-    /// Heartbeats sent.
+    /// Heartbeats sent to this address (RFC 9260 §8.3).
     pub heartbeats: u64,
     /// What couples its window to those of the other paths, in the unit of its algorithm; `None` where
     /// nothing does.
@@ -70,14 +71,14 @@ pub struct PathObservation {
 pub struct PathId {
     /// Address of this side, where it belongs to the path.
     pub local: Option<Addr>,
-    /// Address of the peer.
+    /// Address of the peer at which the path ends.
     pub remote: Addr,
-    /// Which of several between them.
+    /// Index among the subflows between the two addresses, from 0.
     pub subflow: u8,
 }
 
 impl PathObservation {
-    /// Which path it is.
+    /// Returns what identifies this path among those of its endpoint.
     pub fn id(&self) -> PathId {
         PathId {
             local: self.subflow.map(|_| self.local),

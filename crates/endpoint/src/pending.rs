@@ -6,17 +6,17 @@ use crate::event::{CloseReason, Event};
 /// reported.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PendingEvents {
-    /// [`Event::Connected`].
+    /// [`Event::Connected`] waits to be polled.
     pub connected: bool,
-    /// [`Event::Readable`].
+    /// [`Event::Readable`] waits to be polled.
     pub readable: bool,
-    /// [`Event::Writable`].
+    /// [`Event::Writable`] waits to be polled.
     pub writable: bool,
-    /// [`Event::Urgent`].
+    /// [`Event::Urgent`] waits to be polled.
     pub urgent: bool,
-    /// [`Event::Stalled`].
+    /// [`Event::Stalled`] waits to be polled.
     pub stalled: bool,
-    /// [`Event::PeerClosed`].
+    /// [`Event::PeerClosed`] waits to be polled.
     pub peer_closed: bool,
     /// [`Event::Closed`]; an endpoint sets it once.
     pub closed: Option<CloseReason>,

@@ -8,7 +8,7 @@ use variation::Variation;
 /// Bounds of the retransmission timeout.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RtoBounds {
-    /// Before the first sample (RFC 6298 §2.1: 1 s; RFC 2988: 3 s).
+    /// The timeout before the first sample (RFC 6298 §2.1: 1 s; RFC 2988: 3 s).
     pub initial: Span,
     /// Lower bound (RFC 6298 §2.4: 1 s).
     pub min: Span,
@@ -44,14 +44,14 @@ pub struct RttEstimator {
     bounds: RtoBounds,
     /// SRTT; meaningful once `sampled`.
     srtt: Span,
-    /// RTTVAR.
+    /// RTTVAR; meaningful once `sampled`.
     rttvar: Span,
     latest: Span,
     min_rtt: Span,
     sampled: bool,
     /// Number of doublings in force (RFC 6298 §5.5).
     backoff: u8,
-    /// How RTTVAR follows, where every acknowledgment gives a sample.
+    /// The rule by which RTTVAR follows where every acknowledgment gives a sample.
     variation: Option<Box<Variation>>,
 }
 
@@ -109,8 +109,8 @@ impl RttEstimator {
         }
     }
 
-    /// As [`RttEstimator::on_sample`], with an acknowledgment up to the offset `acked`
-    /// while `sent` was the highest sent, which tells round trips apart.
+    /// Takes a sample as [`RttEstimator::on_sample`] does, from an acknowledgment up to the offset
+    /// `acked` while `sent` was the highest sent; the two offsets tell round trips apart.
     pub fn on_sample_of(&mut self, rtt: Span, acked: u64, sent: u64) {
         self.follow(rtt, Some((acked, sent)));
     }
@@ -169,7 +169,7 @@ impl RttEstimator {
     pub fn rttvar(&self) -> Option<Span> {
         self.sampled.then_some(self.rttvar)
     }
-    /// The last sample.
+    /// Returns the last round-trip sample; `None` before the first.
     pub fn latest(&self) -> Option<Span> {
         self.sampled.then_some(self.latest)
     }
@@ -177,7 +177,7 @@ impl RttEstimator {
     pub fn min_rtt(&self) -> Option<Span> {
         self.sampled.then_some(self.min_rtt)
     }
-    /// Doublings in force.
+    /// Returns how often the timeout has been doubled since the last valid sample (RFC 6298 §5.5).
     pub fn backoff(&self) -> u32 {
         self.backoff as u32
     }

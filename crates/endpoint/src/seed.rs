@@ -9,9 +9,9 @@ pub const GENERATOR: &str = "xoshiro256++ seeded by splitmix64(fnv1a64)";
 /// What a run's random components are derived from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Seed {
-    /// The experiment's seed.
+    /// Seed of the experiment, as the user gives it.
     pub seed: u64,
-    /// Which replication.
+    /// Number of the replication, from 0.
     pub replication: u64,
 }
 
@@ -46,7 +46,7 @@ impl Generator {
         };
         Generator { state: [next(), next(), next(), next()] }
     }
-    /// 64 random bits.
+    /// Draws the next 64 random bits.
     pub fn next_u64(&mut self) -> u64 {
         let [s0, s1, s2, s3] = self.state;
         let result = s0.wrapping_add(s3).rotate_left(23).wrapping_add(s0);

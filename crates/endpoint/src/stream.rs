@@ -18,9 +18,8 @@ pub trait ByteStream: Endpoint {
     /// A stream is of one kind: mixing with [`write`](Self::write) panics.
     fn write_octets(&mut self, octets: &[u8]) -> usize;
 
-    /// At most so many octets fit into the send buffer now, as far as that is
-    /// known: what is beyond need not be made for
-    /// [`write_octets`](Self::write_octets).
+    /// Returns how many octets fit into the send buffer now at most, as far as that is known: what
+    /// is beyond need not be made for [`write_octets`](Self::write_octets).
     fn room(&self) -> u64 {
         u64::MAX
     }

@@ -24,18 +24,18 @@ impl Default for Timer {
 }
 
 impl Timer {
-    /// Not armed.
+    /// A timer that is not armed and never expires.
     pub const IDLE: Timer = Timer(Time::NEVER);
 
     /// Arms, or re-arms, until `deadline`.
     pub fn set(&mut self, deadline: Time) {
         self.0 = deadline;
     }
-    /// Disarms.
+    /// Disarms the timer; it does not expire until it is set again.
     pub fn stop(&mut self) {
         self.0 = Time::NEVER;
     }
-    /// Armed.
+    /// Whether a deadline is set, passed or not.
     pub fn is_armed(&self) -> bool {
         self.0 != Time::NEVER
     }

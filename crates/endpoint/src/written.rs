@@ -15,7 +15,7 @@ pub struct Written {
     start: u64,
     /// One after the other, none of them empty; the first may begin below `start`.
     pieces: VecDeque<Piece>,
-    /// What follows them.
+    /// Octets written after the last piece; they become a piece when there are enough of them.
     open: Vec<u8>,
     /// The piece that the last octets asked for were in; the next ones are in it
     /// as a rule, or in the one after it.
@@ -42,23 +42,23 @@ impl Written {
     pub fn starting_at(start: u64) -> Written {
         Written { start, pieces: VecDeque::new(), open: Vec::new(), last: 0 }
     }
-    /// Octets kept.
+    /// Returns how many octets are kept: written and not released.
     pub fn len(&self) -> u64 {
         self.end() - self.start
     }
-    /// Where the pieces end.
+    /// Offset at which the pieces end and `open` begins.
     fn open_at(&self) -> u64 {
         self.pieces.back().map_or(self.start, Piece::end)
     }
-    /// Where everything ends.
+    /// Offset after the last octet written.
     fn end(&self) -> u64 {
         self.open_at() + self.open.len() as u64
     }
-    /// Nothing is kept.
+    /// Whether nothing is kept.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
-    /// Appends a copy.
+    /// Appends a copy of `octets` to the stream.
     pub fn append(&mut self, octets: &[u8]) {
         if self.open.is_empty() && octets.len() >= PIECE {
             return self.push(Payload::of_octets(octets));

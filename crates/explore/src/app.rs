@@ -11,37 +11,37 @@ use anabranch_wire::{Payload, pattern};
 /// peer. Over SCTP, where to close ends both directions, it also waits for what it expects.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Sends {
-    /// Nothing.
+    /// The application sends nothing.
     Nothing,
-    /// So many octets, as soon as they fit the send buffer.
+    /// It sends so many octets, as soon as they fit the send buffer.
     Octets(u64),
     /// Requests or answers by turns, so many of so many octets; `theirs` is the size of the
     /// peer's. The side that is `first` does not wait for the peer's first.
     Turns {
-        /// How many.
+        /// Number of requests or answers.
         count: u64,
         /// Octets of each of its own.
         own: u64,
         /// Octets of each of the peer's.
         theirs: u64,
-        /// It begins.
+        /// Whether it sends before it has heard of the peer.
         first: bool,
     },
     /// Messages of these sizes, on so many streams in turn.
     Messages {
-        /// Octets of each.
+        /// Octets of each message, in order.
         sizes: Vec<u32>,
-        /// Streams.
+        /// Number of streams.
         streams: u16,
         /// Every second one is unordered.
         unordered: bool,
-        /// When the sender may give one up; dates count from the start of the run.
+        /// How long a message is retransmitted; dates count from the start of the run.
         patience: Patience,
     },
 }
 
 impl Sends {
-    /// Octets in all.
+    /// Returns how many octets it sends in all.
     pub fn total(&self) -> u64 {
         match self {
             Sends::Nothing => 0,
@@ -51,7 +51,7 @@ impl Sends {
         }
     }
 
-    /// All of it must arrive.
+    /// Whether all of it must arrive.
     fn is_reliable(&self) -> bool {
         !matches!(self, Sends::Messages { patience, .. } if *patience != Patience::Reliable)
     }
@@ -72,21 +72,21 @@ impl Sends {
 pub enum Reads {
     /// All that there is, when it hears of it.
     AtOnce,
-    /// So many octets (or one message) at a time, with a pause before each.
+    /// It reads so many octets (or one message) at a time, with a pause before each.
     Slowly {
-        /// Octets at a time.
+        /// Octets that it reads at a time.
         octets: usize,
-        /// The pause.
+        /// Length of the pause before each.
         every: Span,
     },
 }
 
-/// An application.
+/// What an application sends, and how it reads.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Plan {
-    /// What it sends.
+    /// What the application sends.
     pub sends: Sends,
-    /// How it reads.
+    /// How the application reads.
     pub reads: Reads,
 }
 
@@ -115,9 +115,9 @@ pub(crate) struct App<'a> {
     /// The connection was established.
     pub connected: bool,
     pub closed: Option<CloseReason>,
-    /// When it reads next.
+    /// Time at which it reads next.
     pub due: Time,
-    /// What it found that must not be.
+    /// A fault that it found in what it read.
     pub wrong: Option<String>,
 }
 
@@ -162,7 +162,7 @@ impl<'a> App<'a> {
         self.closed.is_some() && self.due == Time::NEVER
     }
 
-    /// Its user has closed the connection.
+    /// Whether its user has closed the connection.
     pub fn is_closing(&self) -> bool {
         self.closing
     }
@@ -172,7 +172,7 @@ impl<'a> App<'a> {
         !self.peer.sends.is_reliable() || self.received >= self.peer.sends.total()
     }
 
-    /// What it still lacks, for a report.
+    /// Says what it still lacks, for a report.
     pub fn lacks(&self) -> String {
         let (total, expected) = (self.plan.sends.total(), self.peer.sends.total());
         format!(

@@ -18,13 +18,13 @@ pub(crate) type Tuning<C> = (&'static str, fn(&mut C));
 /// What goes over a byte stream, in segments.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum Traffic {
-    /// The client sends.
+    /// The client sends, the server only reads.
     Up,
-    /// Both sides send.
+    /// Both sides send at the same time.
     Both,
     /// The server sends; the client has nothing to say.
     Down,
-    /// Requests and answers.
+    /// Requests and answers, in turn.
     Turns,
     /// The client sends to a server that reads a bit at a time.
     Slow,

@@ -59,7 +59,7 @@ const NAMES: [(&str, Fault); 17] = [
 ];
 
 impl Fault {
-    /// All of them.
+    /// Returns all faults.
     pub fn all() -> impl Iterator<Item = Fault> {
         NAMES.iter().map(|name| name.1)
     }
@@ -107,7 +107,7 @@ impl Schedule {
         &self.0
     }
 
-    /// The same with one more fault at a later step.
+    /// Returns the schedule with one more fault at a later step.
     #[must_use]
     pub fn with(&self, step: u16, fault: Fault) -> Schedule {
         let mut faults = Vec::with_capacity(self.0.len() + 1);
@@ -116,7 +116,7 @@ impl Schedule {
         Schedule(faults)
     }
 
-    /// The same without the `n`-th fault.
+    /// Returns the schedule without the `n`-th fault.
     #[must_use]
     pub fn without(&self, n: usize) -> Schedule {
         let mut faults = self.0.clone();
@@ -124,7 +124,7 @@ impl Schedule {
         Schedule(faults)
     }
 
-    /// The same with another, simpler fault in place of the `n`-th.
+    /// Returns the schedules with another, simpler fault in place of the `n`-th.
     pub(crate) fn simpler(&self, n: usize) -> impl Iterator<Item = Schedule> + use<> {
         let (faults, (step, own)) = (self.0.clone(), self.0[n]);
         Fault::all().take_while(move |fault| *fault != own).map(move |fault| {

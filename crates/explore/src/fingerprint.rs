@@ -30,12 +30,12 @@ impl Seen {
         Seen { slots: vec![0; 1 << 12], len: 0 }
     }
 
-    /// How many there are.
+    /// Returns how many fingerprints there are.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// True where it is new.
+    /// Adds a fingerprint; true where it is new.
     pub fn insert(&mut self, fingerprint: u64) -> bool {
         let fingerprint = fingerprint.max(1);
         if 2 * self.len >= self.slots.len() {

@@ -7,22 +7,22 @@ use anabranch_units::{Span, Time};
 use anabranch_wire::tcp::OptionKind;
 use anabranch_wire::{Addr, Body, Ecn, Packet};
 
-/// How long [`Fault::Outage`] lasts: beyond a second retransmission.
+/// Length of [`Fault::Outage`]: beyond a second retransmission.
 pub const OUTAGE: Span = Span::from_secs(4);
 
-/// Paths at most.
+/// Most paths between the two endpoints.
 pub(crate) const PATHS: usize = 2;
 
 /// What a packet waits for that does not arrive in order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Held {
-    /// Nothing.
+    /// The packet arrives in order.
     No,
-    /// So many events of its receiver.
+    /// It arrives after so many events of its receiver.
     Events(u8),
     /// A timer of its receiver.
     ReceiverTimer,
-    /// A timer of its sender.
+    /// A timer of its sender, which has to fire first.
     SenderTimer,
 }
 
@@ -37,14 +37,14 @@ impl Held {
     }
 }
 
-/// A packet in flight.
+/// A packet on its way.
 #[derive(Debug)]
 pub(crate) struct Flying {
     pub sent: Time,
     pub arrival: Time,
     /// The side that it goes to.
     pub to: usize,
-    /// Its number among all packets of its sender; copies have that of the original.
+    /// Number of the packet among all of its sender; copies have that of the original.
     pub order: u32,
     /// What tells it from all other packets of all runs.
     pub id: u64,
@@ -69,7 +69,7 @@ impl Network {
         Network { latency, flight: Vec::new(), down_until: [Time::ZERO; PATHS], strips }
     }
 
-    /// A side sends a packet.
+    /// Puts a packet of a side on its way.
     pub fn send(&mut self, now: Time, from: usize, order: u32, id: u64, packet: Packet) {
         let path = path_of(packet.src, packet.dst);
         let arrival = now + self.latency[path];

@@ -18,19 +18,19 @@ const MOST_AFTERWARDS: u16 = 500;
 pub struct Case<E> {
     /// Name, unique among the cases of a catalogue.
     pub name: String,
-    /// All but the endpoints.
+    /// The world of the transfer, without its endpoints.
     pub setting: Setting,
     /// Makes client and server, always the same.
     pub make: Box<dyn Fn() -> [E; 2]>,
 }
 
-/// What came of a run.
+/// The result of one run.
 #[derive(Clone, Debug)]
 pub(crate) struct Run {
     /// `None` where the visitor had seen enough.
     pub verdict: Option<Verdict>,
     pub steps: u16,
-    /// When everything was over.
+    /// Virtual time at which everything was over.
     pub end: Time,
     /// Faults of the schedule that happened.
     pub suffered: usize,

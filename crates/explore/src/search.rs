@@ -18,12 +18,12 @@ use anabranch_endpoint::{Observe, Service};
 use anabranch_units::Time;
 use std::fmt;
 
-/// How far to search.
+/// Bounds of a search.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
-    /// Faults in a run.
+    /// Most faults in a run.
     pub faults: usize,
-    /// Different states.
+    /// Most different states.
     pub states: usize,
     /// Findings of different kinds after which the search ends.
     pub findings: usize,
@@ -37,7 +37,7 @@ const MOST_PARENTS: usize = 400_000;
 pub struct Finding {
     /// The shortest schedule that leads there.
     pub schedule: Schedule,
-    /// What is wrong.
+    /// What is wrong, in words.
     pub what: String,
 }
 
@@ -50,14 +50,14 @@ pub struct Level {
     pub of: u64,
 }
 
-/// What a search saw.
+/// The result of a search.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
-    /// Name of the case.
+    /// Name of the case that was searched.
     pub case: String,
-    /// Different states.
+    /// Different states that were seen.
     pub states: usize,
-    /// By number of faults.
+    /// Counts for each number of faults, from 0.
     pub levels: Vec<Level>,
     /// Runs that ended with everything delivered.
     pub delivered: u64,
@@ -71,7 +71,7 @@ pub struct Report {
     pub latest: Time,
     /// The schedule that led there.
     pub slowest: Schedule,
-    /// What must not be.
+    /// Runs that ended as none may.
     pub findings: Vec<Finding>,
 }
 
@@ -116,7 +116,7 @@ impl fmt::Display for Report {
 /// A run replayed with a trace.
 #[derive(Clone, Debug)]
 pub struct Replay {
-    /// How it ended.
+    /// How the replayed run ended.
     pub verdict: Verdict,
     /// All faults of the schedule happened.
     pub is_whole: bool,
@@ -129,13 +129,13 @@ struct Parent {
     schedule: Schedule,
     /// Steps, and a bit for each fault.
     branches: Vec<(u16, u32)>,
-    /// How many there are up to here, the earlier parents' included.
+    /// Number of children up to here, the earlier parents' included.
     children: u64,
 }
 
 /// Something that can be explored, whatever its protocol.
 pub trait Explore {
-    /// Its name.
+    /// Returns the name of the case.
     fn name(&self) -> &str;
 
     /// Searches within bounds.

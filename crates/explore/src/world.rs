@@ -11,7 +11,7 @@ use crate::trace::Trace;
 use anabranch_endpoint::{CloseReason, Observe, PathObservation, PathState, Service};
 use anabranch_units::{Span, Time};
 
-/// By how much [`Fault::Late`] delays a timer: more than a latency, less than a round trip.
+/// Time by which [`Fault::Late`] delays a timer: more than a latency, less than a round trip.
 pub const LATENESS: Span = Span::from_millis(15);
 
 /// Packets that an endpoint may send at once.
@@ -24,28 +24,28 @@ pub struct Setting {
     pub plans: [Plan; 2],
     /// One-way latency of each path.
     pub latency: [Span; PATHS],
-    /// How many paths there are.
+    /// Number of paths that are in use.
     pub paths: usize,
     /// Middleboxes take the options of Multipath TCP away from the start.
     pub strips: bool,
-    /// What can go wrong.
+    /// Faults that can happen.
     pub faults: Vec<Fault>,
-    /// By when everything is over.
+    /// Virtual time by which everything is over.
     pub patience: Span,
     /// A connection may end for another reason than that both streams ended.
     pub may_report: bool,
 }
 
-/// One side.
+/// One side: an endpoint and its application.
 #[derive(Debug)]
 struct End<'a, E> {
     endpoint: E,
     app: App<'a>,
-    /// What it was called with, and when.
+    /// A hash of the calls that it was given, with their times.
     history: u64,
-    /// Packets sent.
+    /// Packets that it has sent.
     sent: u32,
-    /// Its timers do not fire before.
+    /// Time before which its timers do not fire.
     snooze: Time,
 }
 
@@ -67,7 +67,7 @@ pub(crate) enum Next {
     Timer(usize),
     /// The application of a side reads.
     App(usize),
-    /// Nothing.
+    /// Nothing is pending.
     Nothing,
 }
 
@@ -78,7 +78,7 @@ pub enum Verdict {
     Delivered,
     /// A side gave a reason for its end; the other may never have been connected.
     Reported([Option<CloseReason>; 2]),
-    /// What must not be.
+    /// Something happened that must not.
     Wrong(String),
 }
 
@@ -320,7 +320,7 @@ impl<'a, E: Service + Observe> World<'a, E> {
         self.ends.iter().all(|end| end.app.is_over())
     }
 
-    /// The run is given up.
+    /// Ends the run as one that may not be, for this reason.
     pub fn fail(&mut self, why: String) {
         let states = self.states();
         self.blame(format!("{why}: {states}"));

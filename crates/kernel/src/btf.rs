@@ -38,7 +38,7 @@ pub struct Btf {
 pub(crate) struct Member<'a> {
     pub name: &'a str,
     pub of: u32,
-    /// From the start of the structure, in bits.
+    /// Place of the field from the start of the structure, in bits.
     pub bits: u32,
     /// Bits of a bit field, 0 for other members.
     pub width: u32,
@@ -76,7 +76,7 @@ impl Btf {
         Ok(btf)
     }
 
-    /// As it was read, or changed since.
+    /// Returns the types as they were read, or changed since.
     pub fn octets(&self) -> &[u8] {
         &self.octets
     }
@@ -157,7 +157,7 @@ impl Btf {
         id
     }
 
-    /// Octets of a value.
+    /// Returns the octets that a value of the type takes.
     pub(crate) fn size(&self, id: u32) -> u32 {
         let id = self.plain(id);
         match self.kind(id) {

@@ -5,9 +5,9 @@ use crate::Unit;
 /// A window algorithm as an object for the kernel.
 #[derive(Clone, Copy, Debug)]
 pub struct Algorithm {
-    /// Its name in scenarios, as in `anabranch list`.
+    /// The name in scenarios, as in `anabranch list`.
     pub name: &'static str,
-    /// The same in at most seven octets, for names in the kernel, which has room for fifteen.
+    /// The name in at most seven octets, for names in the kernel, which has room for fifteen.
     pub short: &'static str,
     /// It depends on the other subflows of a Multipath TCP connection: the unit of the term that couples them.
     pub coupling: Option<Unit>,
@@ -21,7 +21,7 @@ macro_rules! object {
     };
 }
 
-/// All of them.
+/// The catalogue of all such algorithms.
 pub const ALGORITHMS: &[Algorithm] = &[
     Algorithm { name: "lia", short: "lia", coupling: Some(Unit::Alpha), object: object!("lia") },
     Algorithm {
@@ -65,7 +65,7 @@ impl Algorithm {
         self.coupling.is_some()
     }
 
-    /// That of a scenario's name.
+    /// Finds the algorithm by its name in scenarios.
     pub fn from_name(name: &str) -> Option<&'static Algorithm> {
         ALGORITHMS.iter().find(|algorithm| algorithm.name == name)
     }

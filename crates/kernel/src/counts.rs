@@ -1,11 +1,11 @@
 //! What an algorithm in the kernel counts (`struct counts` of bpf/kernel.h).
 
-/// Since the algorithm was loaded.
+/// Totals of an algorithm since it was loaded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counts {
     /// Sockets that began with it.
     pub flows: u64,
-    /// Of them subflows that share a connection's entry.
+    /// Of `flows`, subflows that share a connection's entry.
     pub coupled: u64,
     /// Sockets for which there was no memory; their windows are plain Reno's.
     pub no_storage: u64,
@@ -19,7 +19,7 @@ impl Counts {
     /// Octets of them in the map `counts`, whose one key is 0.
     pub const LEN: usize = 40;
 
-    /// From the value of the map.
+    /// Reads the totals from the value of the map.
     pub fn from_octets(octets: &[u8; Counts::LEN]) -> Counts {
         let (words, _) = octets.as_chunks::<8>();
         let [flows, coupled, no_storage, no_connection, no_slot] =
@@ -27,7 +27,7 @@ impl Counts {
         Counts { flows, coupled, no_storage, no_connection, no_slot }
     }
 
-    /// Those that did not fit.
+    /// Returns how many sockets and subflows found no room.
     pub fn unfitting(&self) -> u64 {
         self.no_storage + self.no_connection + self.no_slot
     }

@@ -13,9 +13,9 @@ const SEGMENT: f64 = 65536.0;
 pub struct Entry {
     /// Token of its connection, as `MPTCP_INFO` has it.
     pub token: u32,
-    /// Port of this side.
+    /// Port of this side of the subflow.
     pub local: u16,
-    /// Port of the peer.
+    /// Port of the peer of the subflow.
     pub remote: u16,
     /// Congestion window, in segments.
     pub window: f64,
@@ -28,7 +28,7 @@ pub fn entries(octets: &[u8; ENTRY]) -> Vec<Entry> {
     octets.chunks_exact(SLOT).filter_map(read).collect()
 }
 
-/// Octets of an entry.
+/// Octets of a connection's entry.
 pub const ENTRY: usize = (OTHERS + 1) * SLOT;
 
 fn read(slot: &[u8]) -> Option<Entry> {
@@ -50,7 +50,7 @@ pub enum Unit {
     Alpha,
     /// Segments by which an acknowledged segment opens the window, a fraction of 32 bits.
     Growth,
-    /// Microseconds.
+    /// Microseconds, as a whole number.
     Micros,
     /// A share, a fraction of 24 bits.
     Share,

@@ -7,24 +7,24 @@ use std::fmt;
 pub enum ImageError {
     /// The object or the kernel's BTF is not what it should be.
     Malformed {
-        /// Which of the two.
+        /// The file that is meant: the object or the kernel's BTF.
         file: &'static str,
-        /// What is wrong.
+        /// What is wrong with it.
         what: String,
     },
     /// The kernel lacks a type that the algorithm needs.
     NoType {
-        /// `struct tcp_sock`...
+        /// Name of the type: `struct tcp_sock`...
         name: String,
     },
     /// A type of the kernel lacks a field, or has it in another size.
     NoField {
-        /// `tcp_sock.snd_cwnd`...
+        /// Name of the field: `tcp_sock.snd_cwnd`...
         name: String,
     },
     /// A name for the kernel has another length or other characters than it takes.
     Name {
-        /// The name.
+        /// The name that was given.
         name: String,
     },
 }

@@ -13,43 +13,43 @@ const VALUE: &str = "bpf_struct_ops_tcp_congestion_ops";
 const OURS: &str = ".struct_ops";
 const PROGRAMS: &str = "struct_ops/";
 const MAPS: &str = ".maps";
-/// Which part of `.BTF.ext` says where functions are.
+/// The part of `.BTF.ext` that says where functions are.
 const FUNCTIONS: usize = 0;
 
 /// All that is to be loaded for an algorithm.
 #[derive(Clone, Debug)]
 pub struct Image {
-    /// The object's types.
+    /// The object's types, as BTF.
     pub btf: Vec<u8>,
     /// Maps, which programs name.
     pub maps: Vec<Map>,
-    /// Programs.
+    /// Programs, one for each operation.
     pub programs: Vec<Program>,
     /// Type of the registering map's value among the kernel's.
     pub value_type: u32,
-    /// That value, but for its programs: their descriptors belong at their slots.
+    /// Octets of that value, but for its programs: their descriptors belong at their slots.
     pub value: Vec<u8>,
     /// Type of the operations among the kernel's.
     pub operations: u32,
 }
 
-/// What a map is.
+/// The kind and size of a map.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MapKind {
     /// Number of the kind (`enum bpf_map_type`).
     pub number: u32,
-    /// `BPF_F_...`.
+    /// Flags of the map: `BPF_F_...`.
     pub flags: u32,
-    /// Entries, at most.
+    /// Most entries of the map.
     pub entries: u32,
 }
 
-/// A map.
+/// A map of the object.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Map {
-    /// Its name.
+    /// Name of the map.
     pub name: String,
-    /// What it is.
+    /// Kind and size of the map.
     pub kind: MapKind,
     /// Type and octets of its keys.
     pub key: (u32, u32),
@@ -60,11 +60,11 @@ pub struct Map {
 /// A program of the operations.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Program {
-    /// Its name.
+    /// Name of the program.
     pub name: String,
-    /// Where it belongs.
+    /// The member of the operations that it belongs to.
     pub slot: Slot,
-    /// Its instructions; those of `maps` lack the descriptor in their immediate value.
+    /// Instructions of the program; those of `maps` lack the descriptor in their immediate value.
     pub instructions: Vec<u8>,
     /// Number of the first instruction and type of each function.
     pub functions: Vec<(u32, u32)>,
@@ -75,9 +75,9 @@ pub struct Program {
 /// A function among the operations.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Slot {
-    /// Number of the member.
+    /// Number of the member in the structure of operations.
     pub member: u32,
-    /// Where the value has it, in octets.
+    /// Place of the member in the value, in octets.
     pub offset: usize,
 }
 
@@ -109,7 +109,7 @@ impl Image {
         Ok(Image { btf: btf.octets().to_vec(), maps, programs, value_type, value, operations })
     }
 
-    /// The map of this name.
+    /// Returns the number of the map of this name.
     pub fn map(&self, name: &str) -> Option<usize> {
         self.maps.iter().position(|map| map.name == name)
     }
@@ -132,7 +132,7 @@ fn slot(
     Ok(Slot { member: number, offset: data + member.bits as usize / 8 })
 }
 
-/// Flags and name.
+/// Copies flags and name into the value.
 fn copy_plain(
     object: &Object,
     kernel: &Btf,

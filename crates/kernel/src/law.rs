@@ -42,7 +42,7 @@ pub enum Event {
 pub struct Sibling {
     /// Window in segments, with 16 bits of fraction.
     pub window: u64,
-    /// What its law tells.
+    /// The term that its law tells, in the law's unit.
     pub told: u64,
     /// Smoothed round-trip time in microseconds; 0: there is no such path.
     pub rtt_us: u32,
@@ -55,7 +55,7 @@ pub struct Law {
 }
 
 impl Law {
-    /// Octets.
+    /// Octets of the law with its view of other paths.
     pub const LEN: usize = SIBLINGS + OTHERS * SIBLING;
 
     /// A path with this window and threshold, in segments.
@@ -66,7 +66,7 @@ impl Law {
         law
     }
 
-    /// For the machine.
+    /// Returns the octets, for the machine that runs the law.
     pub fn octets(&mut self) -> &mut [u8; Law::LEN] {
         &mut self.octets
     }
@@ -111,12 +111,12 @@ impl Law {
         self.set_u32(64, ssthresh);
     }
 
-    /// Octets of a segment.
+    /// Sets the octets of a segment.
     pub fn segment(&mut self, octets: u32) {
         self.set_u32(56, octets);
     }
 
-    /// The other paths.
+    /// Sets what the law sees of the other paths.
     pub fn siblings(&mut self, siblings: &[Sibling; OTHERS]) {
         for (i, sibling) in siblings.iter().enumerate() {
             let at = SIBLINGS + i * SIBLING;

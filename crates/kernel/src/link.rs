@@ -19,7 +19,7 @@ const TEXT: &str = ".text";
 
 type Elf = ElfFile64<'static, Endianness>;
 
-/// An object's file.
+/// The file of an object, taken apart.
 #[derive(Debug)]
 pub(crate) struct Object {
     elf: Elf,
@@ -40,7 +40,7 @@ pub(crate) struct Linked {
 /// A function of a linked program.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Function {
-    /// Of its first instruction in the program.
+    /// Number of its first instruction in the program.
     pub at: usize,
     pub section: String,
     /// Octets from the start of the section.

@@ -1,22 +1,22 @@
-//! Where a kernel has the fields that a program reads (CO-RE): the object names them by the path through its own
-//! types, which are looked up by their names in the kernel's.
+//! Finds where a kernel has the fields that a program reads (CO-RE): the object names them by the path
+//! through its own types, which are looked up by their names in the kernel's.
 
 use crate::ImageError;
 use crate::btf::{Btf, kind};
 use crate::error::malformed;
 use crate::link::{FILE, INSTRUCTION, Linked, Object, Record};
 
-/// Which part of `.BTF.ext` has these relocations.
+/// The part of `.BTF.ext` that has these relocations.
 const PART: usize = 2;
 
-/// A field where it lies.
+/// A field where it lies in a structure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Field {
-    /// From the start of the outermost structure, in bits.
+    /// Place of the field from the start of the outermost structure, in bits.
     bits: u32,
     /// Bits of a bit field, else 0.
     width: u32,
-    /// Octets of its type.
+    /// Octets of the field's type.
     size: u32,
 }
 

@@ -11,7 +11,7 @@ pub struct Clock {
     start: Instant,
     /// What `CLOCK_MONOTONIC` said then, which is what [`Instant`] counts.
     monotonic: Duration,
-    /// From this date on it is so far ahead: as if we had been suspended then.
+    /// A date from which on the clock is so far ahead, as if we had been suspended then.
     #[cfg(test)]
     leap: (Time, Span),
 }
@@ -41,7 +41,7 @@ impl Clock {
         self.monotonic
     }
 
-    /// The time.
+    /// Returns the time since the clock was made.
     pub fn now(&self) -> Time {
         let elapsed = self.start.elapsed();
         let now = Time::ZERO

@@ -16,9 +16,9 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Where what outlives its loader has names.
+/// The directory with the names of what outlives its loader.
 pub const DIRECTORY: &str = "/sys/fs/bpf/anabranch";
-/// Where the file system of BPF belongs, and how it says that it is there.
+/// The place where the file system of BPF belongs.
 const FILE_SYSTEM: &str = "/sys/fs/bpf";
 const MAGIC: u32 = 0xcafe_4a11;
 const TYPES: &str = "/sys/kernel/btf/vmlinux";
@@ -75,7 +75,7 @@ impl KernelControl {
         KernelControl::load(algorithm, &name)
     }
 
-    /// As the kernel knows it.
+    /// Returns the name under which the kernel knows it.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -85,7 +85,7 @@ impl KernelControl {
         self.couplings.clone()
     }
 
-    /// What it has counted.
+    /// Returns its totals since it was loaded.
     ///
     /// # Errors
     /// The kernel's.
@@ -110,16 +110,16 @@ impl KernelControl {
     }
 }
 
-/// One that is kept.
+/// An algorithm that is kept in the kernel.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Kept {
-    /// As the kernel knows it.
+    /// Name under which the kernel knows it.
     pub name: String,
-    /// What it has counted.
+    /// Totals since it was loaded.
     pub counts: Counts,
 }
 
-/// Those that are kept, by name.
+/// Returns the algorithms that are kept, by name.
 ///
 /// # Errors
 /// The kernel's.

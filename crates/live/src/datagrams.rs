@@ -37,7 +37,7 @@ pub struct KernelDatagrams {
     events: VecDeque<Event>,
     connected: bool,
     wants_to_write: bool,
-    /// What is written or read.
+    /// Buffer of the datagram that is written or read.
     buffer: Vec<u8>,
     sent: u64,
     received: u64,
@@ -168,7 +168,7 @@ impl Messages for KernelDatagrams {
 }
 
 impl Endpoint for KernelDatagrams {
-    /// The kernel has it.
+    /// Does nothing: the kernel has the packet already.
     fn handle_input(&mut self, _now: Time, _packet: &Packet) {}
 
     fn handle_timeout(&mut self, _now: Time) {}

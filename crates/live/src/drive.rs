@@ -25,16 +25,16 @@ pub trait Ready {
     fn ready(&mut self, now: Time);
 }
 
-/// When a run ends, unless it is stopped before.
+/// The rule by which a run ends, unless it is stopped before.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum End {
-    /// At this date.
+    /// The run ends at this date.
     At(Time),
-    /// When its flows are over and the programs that it waits for have ended.
+    /// The run ends when its flows are over and the programs that it waits for have ended.
     WhenOver {
         /// It goes on for so long at most for connections to end.
         patience: Span,
-        /// And then for so long in any case, for what is still in the network.
+        /// Time for which it goes on after that in any case, for what is still in the network.
         rest: Span,
     },
 }
@@ -47,12 +47,12 @@ pub struct Stop {
 }
 
 impl Stop {
-    /// For the run of this reactor.
+    /// Makes a handle that stops the run of this reactor.
     pub fn new(reactor: &Reactor) -> Stop {
         Stop { flag: Arc::new(AtomicBool::new(false)), reactor: reactor.clone() }
     }
 
-    /// Stops it soon.
+    /// Stops the run soon; may be called from any thread.
     pub fn stop(&self) {
         self.flag.store(true, Ordering::Relaxed);
         self.reactor.ring();
@@ -73,7 +73,7 @@ pub struct Live<E> {
     pub ports: Vec<Port>,
     /// What stands on the wire for a node.
     pub book: AddressBook,
-    /// Where sockets and programs report.
+    /// The reactor at which sockets and programs report.
     pub reactor: Reactor,
     /// Programs that run until they end.
     pub programs: Vec<Program>,
@@ -81,9 +81,9 @@ pub struct Live<E> {
     pub services: Vec<Program>,
 }
 
-/// What is left of a run.
+/// What a run leaves behind.
 pub struct Outcome<E> {
-    /// As it stood at the end.
+    /// The simulation as it stood at the end.
     pub simulation: Simulation<E>,
     /// The ports, with their counters.
     pub ports: Vec<Port>,
@@ -100,9 +100,9 @@ pub struct Outcome<E> {
     pub scheduling: Scheduling,
     /// The loop ran without root's rights.
     pub unprivileged: bool,
-    /// Somebody stopped it.
+    /// Somebody stopped the run before its end.
     pub stopped: bool,
-    /// What became of the programs, and then of the services.
+    /// Reports of the programs, and then of the services.
     pub programs: Vec<ProgramReport>,
 }
 
@@ -115,7 +115,7 @@ const TURN: u64 = 256 << 10;
 /// Each of them at least: an initial window of TCP, so that a piece is no longer than the burst of
 /// departures that waits for it.
 const PIECE: u64 = 16 << 10;
-/// How often the loop asks whether all is over.
+/// Time between two looks at whether all is over.
 const LOOK: Span = Span::from_millis(5);
 
 impl<E: FlowEndpoint + Ready + Send> Live<E> {
@@ -166,7 +166,7 @@ impl<E: FlowEndpoint + Ready + Send> Live<E> {
         let (clock, cpu) = (start(), processor_time());
         let (started, lateness) = (clock.started(), Lateness::default());
         let (expected, longest_absence) = (Time::ZERO, Span::ZERO);
-        let mut it = Loop {
+        let mut running = Loop {
             simulation,
             ports,
             gathering: Vec::new(),
@@ -178,11 +178,11 @@ impl<E: FlowEndpoint + Ready + Send> Live<E> {
             lateness,
         };
         let mut ready = Vec::new();
-        it.simulation.write_in_pieces(TURN, PIECE);
+        running.simulation.write_in_pieces(TURN, PIECE);
         let (mut next_look, mut closing, mut quiet_since) = (Time::ZERO, None, None);
         let mut stopped = false;
         loop {
-            let now = it.advance()?;
+            let now = running.advance()?;
             stopped |= stop.is_set();
             if stopped {
                 break;
@@ -194,9 +194,9 @@ impl<E: FlowEndpoint + Ready + Send> Live<E> {
                     End::At(_) => {}
                     End::WhenOver { patience, rest } => {
                         let programs = || programs.iter().all(Program::is_over);
-                        if flows_are_over(&it.simulation) && programs() {
+                        if flows_are_over(&running.simulation) && programs() {
                             let last: &mut Time = closing.get_or_insert(now + patience + rest);
-                            if is_quiet(&it.simulation) {
+                            if is_quiet(&running.simulation) {
                                 *last = (*last).min(*quiet_since.get_or_insert(now) + rest);
                             }
                             if now >= *last {
@@ -206,27 +206,29 @@ impl<E: FlowEndpoint + Ready + Send> Live<E> {
                     }
                 }
             }
-            it.simulation.write_on();
-            let mut due = it.simulation.next_event().min(next_look);
-            if it.simulation.has_rest() {
+            running.simulation.write_on();
+            let mut due = running.simulation.next_event().min(next_look);
+            if running.simulation.has_rest() {
                 due = now;
             }
             if let End::At(date) = end {
                 due = due.min(date);
             }
-            let sleep = due.saturating_since(it.look());
-            it.expected = due;
+            let sleep = due.saturating_since(running.look());
+            running.expected = due;
             reactor.wait(&mut ready, Some(sleep)).map_err(|error| LiveError::System {
                 what: "waiting for packets".into(),
                 error: error.into(),
             })?;
-            it.look();
+            running.look();
             for token in ready.drain(..) {
                 match token {
-                    Token::Port(number) => it.take(number as usize)?,
+                    Token::Port(number) => running.take(number as usize)?,
                     Token::Endpoint(flow, side) => {
-                        let now = it.advance()?;
-                        it.simulation.with_endpoint(flow, side, |endpoint| endpoint.ready(now));
+                        let now = running.advance()?;
+                        running
+                            .simulation
+                            .with_endpoint(flow, side, |endpoint| endpoint.ready(now));
                     }
                     Token::Alarm => reactor.silence(),
                 }
@@ -234,7 +236,7 @@ impl<E: FlowEndpoint + Ready + Send> Live<E> {
         }
         let programs = programs.into_iter().chain(services).map(Program::finish).collect();
         drop(hosts);
-        let Loop { simulation, mut ports, lateness, longest_absence, .. } = it;
+        let Loop { simulation, mut ports, lateness, longest_absence, .. } = running;
         ports.iter_mut().for_each(Port::ask_kernel);
         Ok(Outcome {
             simulation,
@@ -267,7 +269,7 @@ struct Loop<E> {
     /// Ports that have taken segments together and not handed them over; some twice.
     gathering: Vec<usize>,
     book: AddressBook,
-    /// The port of a node.
+    /// The port of each node, by the node's number.
     of_node: Vec<usize>,
     clock: Clock,
     /// The next look at the clock is due by then: the last one, or the end of a sleep.
@@ -291,7 +293,8 @@ impl<E: FlowEndpoint> Loop<E> {
         self.advance_amid(false)
     }
 
-    /// The same; `more`: others may have brought more that is answered together with this.
+    /// Advances as the loop does; `more`: others may have brought more that is answered together
+    /// with this.
     fn advance_amid(&mut self, more: bool) -> Result<Time, LiveError> {
         let now = self.look();
         self.simulation.run_until(now);
@@ -300,10 +303,10 @@ impl<E: FlowEndpoint> Loop<E> {
         }
         let Loop { clock, lateness, ports, gathering, .. } = self;
         let mut left = |at| lateness.left(at, clock);
-        for it in self.simulation.departures() {
-            let number = self.of_node[it.node.0 as usize];
+        for departure in self.simulation.departures() {
+            let number = self.of_node[departure.node.0 as usize];
             let port = &mut ports[number];
-            let written = port.write(it.packet, it.at, &self.book, &mut left);
+            let written = port.write(departure.packet, departure.at, &self.book, &mut left);
             written.map_err(|error| gone(port, error))?;
             if port.is_gathering() && gathering.last() != Some(&number) {
                 gathering.push(number);

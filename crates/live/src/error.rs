@@ -8,18 +8,18 @@ use std::io;
 pub enum LiveError {
     /// The machine lacks something, or does not let us have it.
     Missing {
-        /// What was tried.
+        /// What was tried, in words.
         what: &'static str,
-        /// What the kernel said.
+        /// The kernel's error.
         error: io::Error,
         /// What would help.
         remedy: String,
     },
     /// A system call failed that usually does not.
     System {
-        /// What was tried, with names.
+        /// The call that failed, with names.
         what: String,
-        /// What the kernel said.
+        /// The kernel's error.
         error: io::Error,
     },
     /// A window algorithm that does not get into the kernel, and why.
@@ -28,14 +28,14 @@ pub enum LiveError {
     InterfaceGone {
         /// The host and its device.
         name: String,
-        /// What the kernel said.
+        /// The kernel's error.
         error: io::Error,
     },
     /// A program could not be started.
     Program {
-        /// Its command.
+        /// Command of the program.
         command: String,
-        /// Why.
+        /// The reason for which it did not start.
         error: io::Error,
     },
 }

@@ -13,9 +13,9 @@ use std::sync::Arc;
 /// What such a host is to be.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct HostSettings {
-    /// Its name, for messages.
+    /// Name of the host, for messages.
     pub name: String,
-    /// Its interfaces, the first for all that names no source.
+    /// Interfaces of the host, the first for all that names no source.
     pub interfaces: Vec<InterfaceSettings>,
     /// Files below `/proc/sys/net` and what is written to them.
     pub sysctls: Vec<(String, String)>,
@@ -39,13 +39,13 @@ pub struct HostSettings {
 /// An interface of such a host.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct InterfaceSettings {
-    /// Its node.
+    /// The interface's node in the simulation.
     pub node: NodeId,
     /// Name of the device, at most 15 octets.
     pub device: String,
-    /// Its address.
+    /// Address of the interface.
     pub ip: IpAddr,
-    /// Its MTU.
+    /// MTU of the interface, in octets.
     pub mtu: u32,
 }
 
@@ -71,11 +71,12 @@ impl ExternalHost {
     pub fn new(settings: &HostSettings) -> Result<(ExternalHost, Vec<Port>), LiveError> {
         let namespace = Namespace::new()?;
         let devices = namespace.inside(|| set_up(settings))?;
-        let ports = settings.interfaces.iter().zip(devices).map(|(it, (fd, kernel, device))| {
-            let name = format!("{} of {}", it.device, settings.name);
-            let port = Port::new(fd, it.node, name).counted_by(kernel, device);
-            if settings.receive_offload { port.gathering() } else { port }
-        });
+        let ports =
+            settings.interfaces.iter().zip(devices).map(|(interface, (fd, kernel, device))| {
+                let name = format!("{} of {}", interface.device, settings.name);
+                let port = Port::new(fd, interface.node, name).counted_by(kernel, device);
+                if settings.receive_offload { port.gathering() } else { port }
+            });
         let ports = ports.collect();
         let host = ExternalHost { name: settings.name.clone(), namespace: Arc::new(namespace) };
         Ok((host, ports))
@@ -104,12 +105,12 @@ impl ExternalHost {
         ExternalHost::new(&settings).map(drop)
     }
 
-    /// Its name.
+    /// Returns the name of the host.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Its namespace.
+    /// Returns the network namespace of the host.
     pub fn namespace(&self) -> &Arc<Namespace> {
         &self.namespace
     }

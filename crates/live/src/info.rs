@@ -113,7 +113,7 @@ impl TcpInfo {
         self.0[0] == 1
     }
 
-    /// As observers see it.
+    /// Returns the connection as observers see it.
     pub(crate) fn observation(&self) -> Observation {
         const RECOVERY: u8 = 3; // TCP_CA_Recovery; loss is 4
         let word = |at| TcpInfo::number(&self.0, at, 4);

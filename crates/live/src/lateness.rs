@@ -1,4 +1,5 @@
-//! How late packets leave: a histogram with a relative error below 1/32.
+//! Measures how late packets leave: a histogram with a relative error below
+//! 1/32.
 
 use crate::clock::Clock;
 use anabranch_units::{Span, Time};
@@ -10,7 +11,7 @@ pub struct Lateness {
     counts: Vec<u64>,
     total: u64,
     max: u64,
-    /// When packets were to leave that have left since the clock was read.
+    /// Due times of packets that have left since the clock was read.
     unread: Vec<Time>,
 }
 
@@ -18,7 +19,7 @@ pub struct Lateness {
 /// takes a fiftieth of the time that writing one does.
 const TOGETHER: usize = 8;
 
-/// Buckets to a doubling.
+/// Binary digits of the number of buckets in a doubling.
 const FINE: u32 = 5;
 
 impl Default for Lateness {
@@ -74,12 +75,12 @@ impl Lateness {
         self.max = self.max.max(nanos);
     }
 
-    /// Packets recorded.
+    /// Returns how many packets were recorded.
     pub fn count(&self) -> u64 {
         self.total
     }
 
-    /// The latest.
+    /// Returns the largest lateness.
     pub fn max(&self) -> Span {
         Span::from_nanos(self.max)
     }
@@ -107,10 +108,10 @@ mod tests {
     fn buckets_are_contiguous_and_narrow() {
         let mut last = None;
         for nanos in (0..5000).chain((5000..10_000_000).step_by(977)) {
-            let it = bucket(nanos);
-            assert!(last.is_none_or(|last| it >= last), "{nanos}");
-            assert!(upper(it) >= nanos && (upper(it) - nanos) as f64 <= nanos as f64 / 32.0);
-            last = Some(it);
+            let index = bucket(nanos);
+            assert!(last.is_none_or(|last| index >= last), "{nanos}");
+            assert!(upper(index) >= nanos && (upper(index) - nanos) as f64 <= nanos as f64 / 32.0);
+            last = Some(index);
         }
         assert_eq!(upper(bucket(u64::MAX)), u64::MAX);
     }

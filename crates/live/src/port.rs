@@ -16,35 +16,34 @@ pub struct Port {
     node: NodeId,
     name: String,
     counters: PortCounters,
-    /// What was read last, as long as the longest packet.
+    /// Buffer of what was read last, as long as the longest packet.
     received: Vec<u8>,
-    /// What is written.
+    /// Buffer for what is written to the device.
     sent: Vec<u8>,
-    /// Where segments for the host are taken together.
+    /// Segments for the host that are taken together, where they are.
     gathering: Option<Box<Gathering>>,
     /// Why the first packet that was not understood was not.
     first_ignored: Option<ParseError>,
     /// Why the first packet that the host did not take was not taken.
     first_refused: Option<String>,
-    /// Where the kernel counts what it could not give us, and which device.
+    /// The kernel's counter of what it could not give us, and the device's number.
     kernel: Option<(Netlink, u32)>,
 }
 
 /// What a port counts, in packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PortCounters {
-    /// From the host into the network.
+    /// Packets from the host that entered the network.
     pub entered: u64,
-    /// From the network to the host.
+    /// Packets from the network that the host took.
     pub left: u64,
-    /// From the host, and not for this network: no IP packet, a fragment, a
-    /// wrong checksum, or an address that nobody has.
+    /// Packets from the host that are not for this network: no IP packet, a fragment, a wrong
+    /// checksum, or an address that nobody has.
     pub ignored: u64,
-    /// For the host, which did not take them: the device is down, or the host
-    /// short of memory.
+    /// Packets for the host that it did not take: the device is down, or the host short of memory.
     pub refused: u64,
-    /// From the host, and lost in front of the port: the queue of the device was
-    /// full, because the loop was away. Known at the end of a run.
+    /// Packets from the host that were lost in front of the port: the queue of the device was full,
+    /// because the loop was away. Known at the end of a run.
     pub overrun: u64,
 }
 
@@ -52,7 +51,7 @@ pub struct PortCounters {
 #[derive(Debug, Default)]
 struct Gathering {
     train: Option<Train>,
-    /// When each left the network.
+    /// Times at which each of them left the network.
     dates: Vec<Time>,
 }
 
@@ -60,7 +59,7 @@ struct Gathering {
 const LARGEST: usize = DeviceHeader::LEN + 65_536;
 
 impl Port {
-    /// Of the interface `node`, whose device is `name` for messages.
+    /// Makes the port of the interface `node`, whose device is `name` for messages.
     pub fn new(fd: OwnedFd, node: NodeId, name: String) -> Port {
         let counters = PortCounters::default();
         let (received, sent, gathering) = (vec![0; LARGEST], Vec::new(), None);
@@ -79,13 +78,13 @@ impl Port {
         }
     }
 
-    /// The same, whose kernel counts at `device` what is lost in front of it.
+    /// Lets the kernel count at `device` what is lost in front of the port.
     pub(crate) fn counted_by(self, kernel: Netlink, device: u32) -> Port {
         Port { kernel: Some((kernel, device)), ..self }
     }
 
-    /// The same, which hands over TCP segments that leave together as one, as a
-    /// network card with receive offload.
+    /// Lets the port hand over TCP segments that leave together as one, as a network card with
+    /// receive offload.
     pub(crate) fn gathering(self) -> Port {
         Port { gathering: Some(Box::default()), ..self }
     }
@@ -95,17 +94,17 @@ impl Port {
         self.gathering.as_ref().is_some_and(|it| it.train.is_some())
     }
 
-    /// The interface.
+    /// Returns the node of the interface.
     pub fn node(&self) -> NodeId {
         self.node
     }
 
-    /// What it is called in messages.
+    /// Returns the name of the port for messages.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// What it has counted.
+    /// Returns what the port has counted.
     pub fn counters(&self) -> PortCounters {
         self.counters
     }
@@ -172,9 +171,9 @@ impl Port {
         book: &AddressBook,
         left: &mut impl FnMut(Time),
     ) -> Result<(), Errno> {
-        if let Some(it) = &mut self.gathering {
-            if it.train.as_mut().is_some_and(|train| train.join(packet, &mut self.sent)) {
-                it.dates.push(at);
+        if let Some(gathering) = &mut self.gathering {
+            if gathering.train.as_mut().is_some_and(|train| train.join(packet, &mut self.sent)) {
+                gathering.dates.push(at);
                 return Ok(());
             }
             self.flush(left)?;
@@ -182,14 +181,16 @@ impl Port {
         self.sent.clear();
         let emitted = match &mut self.gathering {
             None => packet.emit_for_device(book, &mut self.sent),
-            Some(it) => Train::begin(packet, book, &mut self.sent).map(|train| it.train = train),
+            Some(gathering) => {
+                Train::begin(packet, book, &mut self.sent).map(|train| gathering.train = train)
+            }
         };
         if let Err(error) = emitted {
             self.refuse(1, || error.to_string());
-        } else if let Some(it) = &mut self.gathering
-            && it.train.is_some()
+        } else if let Some(gathering) = &mut self.gathering
+            && gathering.train.is_some()
         {
-            it.dates.push(at);
+            gathering.dates.push(at);
             return Ok(());
         } else {
             self.hand_over(1)?;

@@ -25,15 +25,15 @@ pub enum Stdio {
     Log(File),
 }
 
-/// What became of a program.
+/// The end of a program: its status, or why it never started.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ProgramReport {
-    /// Its host.
+    /// Name of the host that it ran on.
     pub host: String,
-    /// Its command.
+    /// Command of the program.
     pub command: String,
-    /// Its exit status, or 128 and the number of the signal that ended it;
-    /// `None` when it was still running and we ended it, or never ran.
+    /// Exit status, or 128 and the number of the signal that ended it; `None` when it was still
+    /// running and we ended it, or never ran.
     pub status: Option<i32>,
     /// Why it could not be started.
     pub failure: Option<String>,
@@ -52,13 +52,13 @@ pub struct Program {
 struct Shared {
     stop: AtomicBool,
     over: AtomicBool,
-    /// How it ended by itself.
+    /// Its exit status, once it has ended by itself.
     status: Mutex<Option<ExitStatus>>,
     /// Why it could not be started.
     failure: Mutex<Option<String>>,
 }
 
-/// How often its thread looks.
+/// Time between two looks of its thread.
 const LOOK: Duration = Duration::from_millis(5);
 /// What a program has to end by itself when it is told to.
 const PATIENCE: Duration = Duration::from_millis(1000);
@@ -102,17 +102,17 @@ impl Program {
         Ok(Program { host, command, shared, watcher })
     }
 
-    /// It has ended.
+    /// Whether the program has ended.
     pub fn is_over(&self) -> bool {
         self.shared.over.load(Ordering::Acquire)
     }
 
-    /// Its host.
+    /// Returns the name of its host.
     pub fn host(&self) -> &str {
         &self.host
     }
 
-    /// Ends it if it runs.
+    /// Ends the program if it runs, and reports how it ended.
     pub fn finish(mut self) -> ProgramReport {
         self.end();
         let status = *self.shared.status.lock().expect("watchers do not panic");
@@ -144,7 +144,7 @@ impl Shared {
         *self.failure.lock().expect("nobody panics with it") = Some(error.to_string());
     }
 
-    /// Until it has ended, by itself or because it was told to.
+    /// Watches the program until it has ended, by itself or because it was told to.
     fn watch(&self, mut child: Child, grouped: bool) {
         while !self.stop.load(Ordering::Relaxed) {
             match child.try_wait() {
@@ -178,7 +178,7 @@ impl Shared {
 /// they join each other's threads, or ours.
 static FORKS: Mutex<()> = Mutex::new(());
 
-/// From the thread that will watch it: the kernel's signal on a parent's death
+/// Starts the program from the thread that will watch it: the kernel's signal on a parent's death
 /// means the thread.
 fn spawn(namespace: &Namespace, text: &str, stdio: Stdio) -> Result<Child, LiveError> {
     namespace.enter()?;

@@ -9,10 +9,10 @@ use rustix::io::Errno;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
-/// Who is ready.
+/// Names who is ready.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Token {
-    /// A port, by number.
+    /// A port, by its number.
     Port(u32),
     /// The socket of an endpoint.
     Endpoint(FlowId, Side),
@@ -57,23 +57,22 @@ impl Reactor {
     pub fn new() -> Result<Reactor, LiveError> {
         let make = || {
             let alarm = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
-            let it = Reactor {
+            let reactor = Reactor {
                 epoll: Arc::new(epoll::create(epoll::CreateFlags::CLOEXEC)?),
                 alarm: Arc::new(alarm),
             };
-            it.add(&it.alarm, Token::Alarm, epoll::EventFlags::IN)?;
-            Ok::<_, Errno>(it)
+            reactor.add(&reactor.alarm, Token::Alarm, epoll::EventFlags::IN)?;
+            Ok::<_, Errno>(reactor)
         };
         make().doing("epoll")
     }
 
-    /// From now on `token` is ready when `fd` can be read.
+    /// Makes `token` ready whenever `fd` can be read.
     pub(crate) fn add_reader(&self, fd: impl AsFd, token: Token) -> Result<(), Errno> {
         self.add(fd, token, epoll::EventFlags::IN)
     }
 
-    /// From now on `token` is ready whenever `fd` becomes readable, writable or
-    /// fails.
+    /// Makes `token` ready whenever `fd` becomes readable, writable or fails.
     pub(crate) fn add_edges(&self, fd: impl AsFd, token: Token) -> Result<(), Errno> {
         use epoll::EventFlags as Flags;
         self.add(fd, token, Flags::IN | Flags::OUT | Flags::RDHUP | Flags::ET)

@@ -41,22 +41,22 @@ pub struct SocketSettings {
     pub receive_buffer: Option<u64>,
     /// Several paths (RFC 8684).
     pub multipath: bool,
-    /// Its addresses may be of either family, as those of several paths are: a
-    /// socket of IPv6 that has those of IPv4 as well (RFC 3493 §3.7).
+    /// The addresses may be of either family, as those of several paths are: a socket of IPv6 that
+    /// has those of IPv4 as well (RFC 3493 §3.7).
     pub both_families: bool,
     /// The addresses of hosts, for the names of paths.
     pub book: Arc<AddressBook>,
-    /// Of a window algorithm of ours what couples subflows.
+    /// The couplings of a window algorithm of ours, which subflows share.
     pub couplings: Option<Arc<Couplings>>,
     /// Time between two looks at `TCP_INFO`; `None`: only when something
     /// happens.
     pub sample_every: Option<Span>,
 }
 
-/// Which side of the connection.
+/// Side of the connection that a socket is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Role {
-    /// Connects.
+    /// The side that connects.
     Client,
     /// Waits for a connection.
     Server,
@@ -132,15 +132,15 @@ impl KernelSocket {
             wait().doing(format!("listening at {local}"))?;
             state = State::Listening(fd);
         }
-        let mut it = KernelSocket::absent(key, reactor, token);
-        (it.state, it.remote, it.sample_every) = (state, remote, settings.sample_every);
-        it.multipath = settings.multipath;
+        let mut socket = KernelSocket::absent(key, reactor, token);
+        (socket.state, socket.remote, socket.sample_every) = (state, remote, settings.sample_every);
+        socket.multipath = settings.multipath;
         if settings.multipath {
-            it.subflows =
+            socket.subflows =
                 Some(Box::new(Subflows::new(settings.book.clone(), settings.couplings.clone())));
-            it.sample_every = Some(settings.sample_every.unwrap_or(LOOK).min(LOOK));
+            socket.sample_every = Some(settings.sample_every.unwrap_or(LOOK).min(LOOK));
         }
-        Ok(it)
+        Ok(socket)
     }
 
     /// The place of an end that a program has.

@@ -19,7 +19,7 @@ pub(crate) struct Subflows {
     book: Arc<AddressBook>,
     list: Vec<Subflow>,
     connection: MptcpInfo,
-    /// Where the window algorithm is ours.
+    /// The couplings of the window algorithm, where it is ours.
     couplings: Option<Arc<Couplings>>,
     place: Place,
 }
@@ -33,25 +33,26 @@ struct Subflow {
 }
 
 impl Subflows {
-    /// None yet, of hosts with these addresses; `couplings` where the window algorithm is ours and coupled.
+    /// Makes the subflows of a connection that has none yet, of hosts with these addresses;
+    /// `couplings` where the window algorithm is ours and coupled.
     pub(crate) fn new(book: Arc<AddressBook>, couplings: Option<Arc<Couplings>>) -> Subflows {
         Subflows { book, couplings, ..Subflows::default() }
     }
 
-    /// Looks at them.
+    /// Reads the subflows from the kernel.
     pub(crate) fn look(&mut self, fd: &OwnedFd) {
         let Ok(found) = mptcp_subflows(fd) else { return };
         if let Ok(info) = mptcp_info(fd) {
             self.connection = info;
         }
-        for it in &mut self.list {
-            it.is_there = false;
+        for subflow in &mut self.list {
+            subflow.is_there = false;
         }
         for (ends, info) in found {
             self.see(ends, info);
         }
-        for it in self.list.iter_mut().filter(|it| !it.is_there) {
-            (it.seen.state, it.seen.in_flight) = (PathState::Inactive, 0);
+        for subflow in self.list.iter_mut().filter(|subflow| !subflow.is_there) {
+            (subflow.seen.state, subflow.seen.in_flight) = (PathState::Inactive, 0);
         }
         self.look_at_couplings();
     }
@@ -60,9 +61,11 @@ impl Subflows {
         let Some(couplings) = &self.couplings else { return };
         let token = self.connection.get("token") as u32;
         for (ports, value) in couplings.of(token, &mut self.place) {
-            let is = |it: &&mut Subflow| it.is_there && it.ends.map(|end| end.port()) == ports;
-            if let Some(it) = self.list.iter_mut().find(is) {
-                it.seen.coupling = Some(value);
+            let is = |subflow: &&mut Subflow| {
+                subflow.is_there && subflow.ends.map(|end| end.port()) == ports
+            };
+            if let Some(subflow) = self.list.iter_mut().find(is) {
+                subflow.seen.coupling = Some(value);
             }
         }
     }
@@ -72,31 +75,32 @@ impl Subflows {
         let ends = ends.map(|end| SocketAddr::new(end.ip().to_canonical(), end.port()));
         let [local, remote] = ends.map(|end| self.book.addr(end.ip()));
         let (Some(local), Some(remote)) = (local, remote) else { return };
-        let known = self.list.iter().position(|it| it.ends == ends);
-        let between = |it: &&Subflow| (it.seen.local, it.seen.remote) == (local, remote);
+        let known = self.list.iter().position(|subflow| subflow.ends == ends);
+        let between =
+            |subflow: &&Subflow| (subflow.seen.local, subflow.seen.remote) == (local, remote);
         let number = match known {
             Some(at) => self.list[at].seen.subflow,
             None => u8::try_from(self.list.iter().filter(between).count()).ok(),
         };
-        let it = info.observation();
+        let told = info.observation();
         let seen = PathObservation {
             local,
             remote,
             subflow: number,
             state: if info.is_established() { PathState::Active } else { PathState::Inactive },
-            cwnd: it.cwnd,
-            ssthresh: it.ssthresh,
-            in_flight: it.in_flight,
-            srtt: it.srtt,
-            rto: it.rto,
+            cwnd: told.cwnd,
+            ssthresh: told.ssthresh,
+            in_flight: told.in_flight,
+            srtt: told.srtt,
+            rto: told.rto,
             errors: info.get("backoff") as u32,
-            timeouts: it.timeouts,
+            timeouts: told.timeouts,
             // A kernel does not tell.
             fast_retransmits: 0,
             ecn_reductions: 0,
-            packets: it.packets_sent,
-            retransmitted: it.retransmitted_packets,
-            bytes_acked: it.bytes_acked,
+            packets: told.packets_sent,
+            retransmitted: told.retransmitted_packets,
+            bytes_acked: told.bytes_acked,
             // A kernel counts what came twice as well.
             bytes_received: None,
             heartbeats: 0,
@@ -109,7 +113,7 @@ impl Subflows {
         }
     }
 
-    /// A subflow, by its age.
+    /// Returns a subflow as a path, by its age: 0 is the oldest.
     pub(crate) fn path(&self, number: usize) -> Option<PathObservation> {
         self.list.get(number).map(|it| it.seen)
     }
@@ -129,21 +133,21 @@ impl Subflows {
             ..Observation::default()
         };
         for subflow in &self.list {
-            let it = subflow.info.observation();
-            all.packets_sent += it.packets_sent;
-            all.retransmitted_packets += it.retransmitted_packets;
-            all.timeouts += it.timeouts;
-            all.spurious_retransmissions += it.spurious_retransmissions;
+            let told = subflow.info.observation();
+            all.packets_sent += told.packets_sent;
+            all.retransmitted_packets += told.retransmitted_packets;
+            all.timeouts += told.timeouts;
+            all.spurious_retransmissions += told.spurious_retransmissions;
             if !subflow.is_there {
                 continue;
             }
-            all.cwnd += it.cwnd;
-            all.ssthresh = all.ssthresh.saturating_add(it.ssthresh);
-            all.in_flight += it.in_flight;
-            all.rto = all.rto.max(it.rto);
-            all.in_recovery |= it.in_recovery;
-            if it.srtt.is_some() && (all.srtt.is_none() || it.srtt < all.srtt) {
-                all.srtt = it.srtt;
+            all.cwnd += told.cwnd;
+            all.ssthresh = all.ssthresh.saturating_add(told.ssthresh);
+            all.in_flight += told.in_flight;
+            all.rto = all.rto.max(told.rto);
+            all.in_recovery |= told.in_recovery;
+            if told.srtt.is_some() && (all.srtt.is_none() || told.srtt < all.srtt) {
+                all.srtt = told.srtt;
             }
         }
         (!self.list.is_empty()).then_some(all)
@@ -170,21 +174,24 @@ mod tests {
 
     #[test]
     fn a_path_keeps_its_place_and_its_number() {
-        let mut it = Subflows::new(Arc::new(AddressBook::new()), None);
-        assert_eq!((it.path(0), it.observation()), (None, None));
-        it.see(ends("10.0.0.1:5", "10.0.0.3:7"), info(1, 10, 3));
-        it.see(ends("10.0.0.1:6", "10.0.0.3:7"), info(1, 20, 4));
-        it.see(ends("10.0.0.2:6", "10.0.0.4:7"), info(4, 30, 5));
-        it.see(ends("10.0.0.1:5", "10.0.0.3:7"), info(1, 11, 9));
-        it.see(ends("[::ffff:10.0.0.1]:6", "[::ffff:10.0.0.3]:7"), info(1, 20, 4));
-        it.see(ends("192.0.2.1:5", "10.0.0.3:7"), info(1, 11, 9));
-        let paths: Vec<_> = (0..).map_while(|n| it.path(n)).collect();
-        let told: Vec<_> = paths.iter().map(|it| (it.local, it.remote, it.subflow)).collect();
+        let mut subflows = Subflows::new(Arc::new(AddressBook::new()), None);
+        assert_eq!((subflows.path(0), subflows.observation()), (None, None));
+        subflows.see(ends("10.0.0.1:5", "10.0.0.3:7"), info(1, 10, 3));
+        subflows.see(ends("10.0.0.1:6", "10.0.0.3:7"), info(1, 20, 4));
+        subflows.see(ends("10.0.0.2:6", "10.0.0.4:7"), info(4, 30, 5));
+        subflows.see(ends("10.0.0.1:5", "10.0.0.3:7"), info(1, 11, 9));
+        subflows.see(ends("[::ffff:10.0.0.1]:6", "[::ffff:10.0.0.3]:7"), info(1, 20, 4));
+        subflows.see(ends("192.0.2.1:5", "10.0.0.3:7"), info(1, 11, 9));
+        let paths: Vec<_> = (0..).map_while(|n| subflows.path(n)).collect();
+        let told: Vec<_> = paths
+            .iter()
+            .map(|subflows| (subflows.local, subflows.remote, subflows.subflow))
+            .collect();
         let [a, b, c, d] = [0, 1, 2, 3].map(Addr);
         assert_eq!(told, [(a, c, Some(0)), (a, c, Some(1)), (b, d, Some(0))]);
         assert_eq!((paths[0].cwnd, paths[0].packets), (11_000, 9));
         assert_eq!(paths[2].state, PathState::Inactive);
-        let all = it.observation().unwrap();
+        let all = subflows.observation().unwrap();
         assert_eq!((all.cwnd, all.packets_sent), (61_000, 18));
     }
 }

@@ -23,7 +23,7 @@ pub const LADDER_KBIT_S: [u64; 10] = [235, 375, 560, 750, 1050, 1750, 2350, 3000
 pub struct VideoSpec {
     /// Bit rates, ascending; at least one.
     pub ladder: Vec<Rate>,
-    /// Duration of a segment.
+    /// Length of a segment in playing time.
     pub segment: Span,
     /// Number of segments; `None` until the flow stops.
     pub segments: Option<u64>,
@@ -31,7 +31,7 @@ pub struct VideoSpec {
     pub buffer: Span,
     /// Video in the buffer when playback starts, and goes on after a stall.
     pub start: Span,
-    /// Which rule selects.
+    /// The rule that selects the rung of each segment.
     pub selection: Selection,
 }
 
@@ -43,27 +43,27 @@ impl VideoSpec {
     }
 }
 
-/// Which rule selects the rung of each segment.
+/// A rule that selects the rung of each segment, with its parameters.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Selection {
-    /// By the buffer: see [`BufferBased`].
+    /// The rung follows the buffer: see [`BufferBased`].
     BufferBased {
         /// Below this much video in the buffer the lowest rung is selected.
         reservoir: Span,
-        /// So much above the reservoir the highest rung is selected.
+        /// From so much video above the reservoir on the highest rung is selected.
         cushion: Span,
     },
-    /// By the throughput: see [`RateBased`].
+    /// The rung follows the throughput: see [`RateBased`].
     RateBased {
         /// Part of the estimated throughput that a rung may need.
         safety: f64,
-        /// How many of the last segments the estimate is of.
+        /// Number of the last segments from which the throughput is estimated.
         window: usize,
     },
 }
 
 impl Selection {
-    /// The rule at work.
+    /// Makes the rule, which has seen nothing yet.
     pub fn rule(&self) -> Box<dyn Rule> {
         match *self {
             Selection::BufferBased { reservoir, cushion } => {
@@ -73,7 +73,7 @@ impl Selection {
         }
     }
 
-    /// Its name in scenarios.
+    /// Returns the name in scenarios.
     pub fn name(&self) -> &'static str {
         match self {
             Selection::BufferBased { .. } => "buffer-based",
@@ -85,9 +85,9 @@ impl Selection {
 /// What a rule may know when it selects.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Situation<'a> {
-    /// Bit rates, ascending.
+    /// Bit rates of the rungs, ascending.
     pub ladder: &'a [Rate],
-    /// Video in the buffer.
+    /// Length of the video in the buffer.
     pub buffered: Span,
     /// The rung of the segment before, `None` for the first.
     pub last: Option<usize>,
@@ -99,6 +99,6 @@ pub trait Rule: Debug + Send {
     /// The rung of the next segment, a place in `ladder`.
     fn select(&mut self, situation: &Situation<'_>) -> usize;
 
-    /// A segment has come.
+    /// Hears of a segment of so many octets that took this time to load.
     fn on_segment(&mut self, _octets: u64, _took: Span) {}
 }

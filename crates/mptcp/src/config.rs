@@ -16,9 +16,9 @@ pub struct Config {
     /// Subflows over IPv6, by the book's address of their own end, have this `mss`, in octets;
     /// `None` for that of the others.
     pub ipv6_mss: Option<u32>,
-    /// It asks for Multipath TCP, and answers; otherwise the connection is TCP.
+    /// Whether this side asks for Multipath TCP and answers it; otherwise the connection is TCP.
     pub enabled: bool,
-    /// It asks for checksums of the data (RFC 8684 §3.1, flag A).
+    /// Whether this side asks for checksums of the data (RFC 8684 §3.1, flag A).
     pub checksum: bool,
     /// Data sequence numbers and DATA_ACKs have 64 bits in place of 32.
     pub long_numbers: bool,
@@ -29,25 +29,24 @@ pub struct Config {
     /// Addresses with these numbers are announced with these ports (RFC 8684 §3.4.1), in place of the port of
     /// the connection.
     pub announced_ports: Vec<(u8, u16)>,
-    /// This packet scheduler chooses the subflow of each segment.
+    /// The packet scheduler, which chooses the subflow of each segment.
     pub scheduler: SchedulerKind,
-    /// This path manager says which subflows the active side opens.
+    /// The path manager that says which subflows the active side opens.
     pub path_manager: PathManager,
-    /// This path manager says which subflows the passive side opens itself, from
-    /// ports of its own: none for [`PathManager::Single`], as on Linux. Where
-    /// it wants further addresses of the active side, that announces them.
+    /// The path manager that says which subflows the passive side opens itself, from ports of its
+    /// own: none for [`PathManager::Single`], as on Linux. Where it wants further addresses of the
+    /// active side, that announces them.
     pub passive_path_manager: PathManager,
-    /// There are at most so many subflows at a time, 1 to 32.
+    /// Most subflows at a time, 1 to 32.
     pub max_subflows: u32,
-    /// When the receive window keeps a subflow from sending, it sends again what
-    /// blocks the window and another subflow carries (Raiciu et al., NSDI 2012,
-    /// section 4.2).
+    /// Whether a subflow that the receive window keeps from sending sends again what blocks the
+    /// window and another subflow carries (Raiciu et al., NSDI 2012, section 4.2).
     pub opportunistic_retransmission: bool,
     /// Then the other subflow's congestion window is halved, too, once in a round
     /// trip of it.
     pub penalisation: bool,
-    /// So many SYNs have MP_CAPABLE before one is sent without it (RFC 8684 §3.1 leaves the
-    /// number open; 0 for all).
+    /// Number of SYNs with MP_CAPABLE before one is sent without it (RFC 8684 §3.1 leaves the
+    /// number open; 0: all have it).
     pub capable_syns: u32,
     /// A subflow is opened again so long after its end, which doubles each time up to
     /// 64 times as much. `None`: not at all.
@@ -87,11 +86,11 @@ impl Default for Config {
 /// A setting is out of its range.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ConfigError {
-    /// It is this field of [`Config`]; `subflow.FIELD` is one of the subflows'.
+    /// The field of [`Config`]; `subflow.FIELD` is one of the subflows' settings.
     pub field: String,
-    /// It has this value.
+    /// The value that the field has, as text.
     pub value: String,
-    /// This is allowed.
+    /// The values that the field may have.
     pub allowed: String,
 }
 

@@ -97,9 +97,9 @@ use timers::{Due, Timers};
 pub enum Phase {
     /// The first handshake is not over.
     Opening,
-    /// It is Multipath TCP.
+    /// The connection is Multipath TCP.
     Multipath,
-    /// It is TCP: the peer, or the network between, does not let it be more (RFC 8684
+    /// The connection is TCP: the peer, or the network between, does not let it be more (RFC 8684
     /// §3.7).
     Fallback,
 }
@@ -107,40 +107,39 @@ pub enum Phase {
 /// Whether a connection goes on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Lifetime {
-    /// It goes on.
+    /// The connection goes on; neither reset nor asked to end.
     Open,
     /// Both streams have ended, and the subflows were asked to close.
     Closing,
-    /// It is over; only resets may still have to leave.
+    /// The connection is over; only resets may still have to leave.
     Ended,
 }
 
 /// What a connection did that its subflows do not know; totals.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counters {
-    /// So many segments of data were sent again on another subflow.
+    /// Segments of data that were sent again on another subflow.
     pub reinjected: u64,
-    /// Of these, so many were by opportunistic retransmission.
+    /// Of the reinjected segments, those by opportunistic retransmission.
     pub opportunistic: u64,
-    /// Penalisation has halved so many windows.
+    /// Congestion windows that penalisation has halved.
     pub penalties: u64,
-    /// The redundant scheduler has made so many copies.
+    /// Copies that the redundant scheduler has made.
     pub copies: u64,
-    /// So many mappings had a wrong checksum.
+    /// Mappings with a wrong checksum.
     pub bad_checksums: u64,
-    /// So many subflows became ready, the first included.
+    /// Subflows that became ready, the first included.
     pub subflows: u64,
 }
 
-/// This is one side of a Multipath TCP connection (RFC 8684), without I/O.
+/// One side of a Multipath TCP connection (RFC 8684), without I/O.
 ///
 /// Drive it through [`Endpoint`](anabranch_endpoint::Endpoint) and
-/// [`ByteStream`](anabranch_endpoint::ByteStream); see the former for the order
-/// of polling. `now` never decreases. The host gives it every packet for any of
-/// its addresses and ports.
+/// [`ByteStream`](anabranch_endpoint::ByteStream); see the former for the order of polling. `now`
+/// never decreases. The host gives it every packet for any of its addresses and ports.
 #[derive(Debug)]
 pub struct Connection {
-    /// The user has set these.
+    /// The user's settings.
     config: Arc<Config>,
     /// The subflows are given these settings.
     subflow_config: Arc<anabranch_tcp::Config>,
@@ -154,23 +153,23 @@ pub struct Connection {
     sender: Sender,
     /// The receiving half of the stream puts data together and acknowledges it.
     receiver: Receiver,
-    /// These subflows carry the stream.
+    /// The subflows, which carry the stream.
     subflows: Subflows,
-    /// It knows which subflows may act without asking them.
+    /// Which subflows may act, so that they need not be asked.
     readiness: Readiness,
-    /// It chooses the subflow for new data.
+    /// The choice of the subflow for new data.
     scheduling: Scheduling,
-    /// It says why a small segment waits.
+    /// The reasons for which a small segment waits.
     holding: Holding,
-    /// It knows both hosts' addresses and which subflows there should be.
+    /// Both hosts' addresses, and which subflows there should be.
     paths: PathManagement,
-    /// These timers run for the connection, beside those of its subflows.
+    /// The timers of the connection, beside those of its subflows.
     timers: Timers,
-    /// These packets of no subflow wait to be sent: resets of strangers' packets.
+    /// Packets that belong to no subflow and wait to be sent: resets of strangers' packets.
     outbox: VecDeque<Packet>,
     /// The application has not heard of these events yet.
     pending: PendingEvents,
-    /// It has done this beside its subflows.
+    /// Totals of what the connection did beside its subflows.
     counters: Counters,
 }
 
@@ -241,7 +240,7 @@ impl Connection {
         }
     }
 
-    /// Where the connection is.
+    /// Returns how the connection stands: in its handshake, Multipath TCP or TCP.
     pub fn phase(&self) -> Phase {
         self.session.phase()
     }
@@ -252,13 +251,13 @@ impl Connection {
         !self.subflows.is_empty() && states.all(|state| state == TcpState::TimeWait)
     }
 
-    /// This side's token, which names the connection in MP_JOINs to it.
+    /// Returns this side's token, which names the connection in MP_JOINs to it.
     pub fn token(&self) -> u32 {
         self.session.key().token()
     }
 
-    /// Before the first packet: draws another key as long as the token is that of
-    /// another connection of the host (RFC 8684 §3.1).
+    /// Draws another key, before the first packet, as long as the token is that of another
+    /// connection of the host (RFC 8684 §3.1).
     pub fn avoid_tokens(&mut self, mut is_taken: impl FnMut(u32) -> bool) {
         while is_taken(self.token()) {
             let key = Key(self.generator.next_u64());
@@ -277,12 +276,12 @@ impl Connection {
             || matches!(&packet.body, Body::Tcp(segment) if self.is_joined_by(segment))
     }
 
-    /// This side has this key.
+    /// Returns this side's key.
     pub fn key(&self) -> Key {
         self.session.key()
     }
 
-    /// It has done this beside its subflows.
+    /// Returns totals of what the connection did beside its subflows.
     pub fn counters(&self) -> Counters {
         self.counters
     }
@@ -297,7 +296,7 @@ impl Connection {
         self.subflows.iter().map(Subflow::key)
     }
 
-    /// So many octets wait in the receiver for something before them.
+    /// Returns how many octets wait in the receiver for something before them.
     pub fn out_of_order(&self) -> u64 {
         self.receiver.waiting()
     }
@@ -315,7 +314,7 @@ impl Connection {
         self.readiness.uncollected(!self.session.is_multipath())
     }
 
-    /// Before the first packet: this side has another key.
+    /// Gives this side another key, before the first packet.
     fn set_key(&mut self, key: Key) {
         self.session.set_key(key);
         self.sender.renumber(key.idsn());

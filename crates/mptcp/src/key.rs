@@ -22,15 +22,15 @@ impl Key {
         last_64_bits(&sha256(&self.0.to_be_bytes()))
     }
 
-    /// This side's HMAC in the handshake of a subflow (§3.2): its key comes
-    /// before the peer's, its random number before the peer's.
+    /// Computes this side's HMAC in the handshake of a subflow (§3.2): its key comes before the
+    /// peer's, its random number before the peer's.
     pub fn join_mac(self, peer: Key, nonce: u32, peer_nonce: u32) -> [u8; 32] {
         let message = [nonce.to_be_bytes(), peer_nonce.to_be_bytes()].concat();
         hmac(&self.before(peer), &message)
     }
 
-    /// This side's HMAC in an ADD_ADDR (§3.4.1): over the address's number, the
-    /// address and the port, 0 where none is given.
+    /// Computes this side's HMAC in an ADD_ADDR (§3.4.1): over the address's number, the address
+    /// and the port, 0 where none is given.
     pub fn address_mac(self, peer: Key, id: u8, ip: IpAddr, port: Option<u16>) -> u64 {
         let mut message = vec![id];
         match ip {

@@ -20,17 +20,17 @@ use std::sync::Arc;
 /// What a listener has seen, in total.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ListenerCounters {
-    /// So many SYNs asked for Multipath TCP and were answered so.
+    /// SYNs that asked for Multipath TCP and were answered so.
     pub capable_syns: u64,
-    /// Of these connections, so many had a third ACK that did not bring the keys.
+    /// Connections of `capable_syns` whose third ACK did not bring the keys.
     pub fallback_acks: u64,
-    /// So many SYNs were dropped for want of room among the handshakes.
+    /// SYNs that were dropped for want of room among the handshakes.
     pub dropped_syns: u64,
-    /// So many SYNs were answered by a cookie.
+    /// SYNs that were answered by a cookie.
     pub cookies_sent: u64,
-    /// So many connections were made of cookies that came back.
+    /// Connections that were made of cookies that came back.
     pub cookies_accepted: u64,
-    /// So many SYNs, or ACKs with a cookie, were dropped because the queue of connections was full.
+    /// SYNs, or ACKs with a cookie, that were dropped because the queue of connections was full.
     pub overflows: u64,
 }
 
@@ -89,8 +89,8 @@ impl Listener {
         }
     }
 
-    /// At most so many handshakes are under way, in place of four for each connection that
-    /// may wait.
+    /// Limits the handshakes under way to `most`, in place of four for each connection that may
+    /// wait.
     #[must_use]
     pub fn with_half_open(mut self, most: usize) -> Listener {
         self.most_half_open = most;
@@ -109,12 +109,12 @@ impl Listener {
         self
     }
 
-    /// So many handshakes are under way, and so many connections wait.
+    /// Returns how many handshakes are under way, and how many connections wait.
     pub fn lengths(&self) -> (usize, usize) {
         (self.half_open.len(), self.ready.len())
     }
 
-    /// They take so many octets.
+    /// Returns how many octets of memory both take.
     pub fn memory(&self) -> u64 {
         let half_open = self.half_open.iter().map(|handshake| &handshake.connection);
         half_open.chain(&self.ready).map(Observe::memory).sum()
@@ -136,12 +136,12 @@ impl Listener {
         }
     }
 
-    /// So many connections wait to be accepted.
+    /// Returns how many connections wait to be accepted.
     pub fn waiting(&self) -> usize {
         self.ready.len()
     }
 
-    /// What it has seen.
+    /// Returns what the port has counted since it was made.
     pub fn counters(&self) -> ListenerCounters {
         self.counters
     }
@@ -331,7 +331,7 @@ impl Listener {
         self.settle_handshakes();
     }
 
-    /// This packet is to be sent next; it is called until `None`.
+    /// Returns the next packet to send; call until `None`.
     pub fn poll_transmit(&mut self, now: Time) -> Option<Packet> {
         if let Some(reply) = self.replies.pop_front() {
             return Some(reply);

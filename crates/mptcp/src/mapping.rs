@@ -1,5 +1,5 @@
-//! Which data the octets of a subflow are (RFC 8684 §3.3.1), for what is sent
-//! and for what arrives.
+//! Maps the octets of a subflow to data (RFC 8684 §3.3.1), for what is sent and
+//! for what arrives.
 
 use anabranch_tcp::Range;
 use std::collections::VecDeque;
@@ -8,20 +8,20 @@ use std::collections::VecDeque;
 /// by a segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct SentMapping {
-    /// It begins at this offset of the subflow's stream.
+    /// Offset of its first octet in the subflow's stream.
     pub start: u64,
-    /// It has so many octets.
+    /// Length in octets.
     pub len: u32,
-    /// It begins at this data offset.
+    /// Data offset of its first octet.
     pub data: u64,
     /// The DATA_FIN follows its last octet.
     pub fin: bool,
-    /// Its mapping has this checksum, where they are in use; otherwise 0.
+    /// Checksum of its mapping, where checksums are in use; otherwise 0.
     pub checksum: u16,
 }
 
 impl SentMapping {
-    /// It covers these data offsets.
+    /// Returns the data offsets that it covers.
     pub fn data_range(&self) -> Range {
         Range { start: self.data, end: self.data + self.len as u64 }
     }
@@ -76,7 +76,7 @@ impl SentMappings {
         }
     }
 
-    /// What is not acknowledged, in the order of sending.
+    /// Returns the mappings that are not acknowledged, in the order of sending.
     pub fn iter(&self) -> impl Iterator<Item = &SentMapping> {
         self.units.iter()
     }
@@ -99,15 +99,15 @@ impl SentMappings {
 /// A mapping that arrived.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct ReceivedMapping {
-    /// It begins at this offset of the subflow's stream.
+    /// Offset of its first octet in the subflow's stream.
     pub start: u64,
-    /// It covers so many octets of data.
+    /// Length in octets of data.
     pub len: u32,
-    /// It begins at this data offset.
+    /// Data offset of its first octet.
     pub data: u64,
     /// The DATA_FIN follows its last octet.
     pub fin: bool,
-    /// It came with this checksum, where they are in use.
+    /// The checksum that came with it, where checksums are in use.
     pub checksum: Option<u16>,
     /// The peer numbered it with 64 bits.
     pub long: bool,
@@ -158,19 +158,19 @@ impl ReceivedMappings {
             .find(|known| known.start <= offset && offset < known.start + known.len as u64)
     }
 
-    /// Nothing is kept.
+    /// Whether no mapping is kept.
     pub fn is_empty(&self) -> bool {
         self.maps.is_empty()
     }
 
-    /// Forgets what is read.
+    /// Forgets the mappings that end at or before the subflow offset `read`.
     pub fn drop_below(&mut self, read: u64) {
         while self.maps.front().is_some_and(|known| known.start + known.len as u64 <= read) {
             self.maps.pop_front();
         }
     }
 
-    /// So many mappings are kept.
+    /// Returns how many mappings are kept.
     #[cfg(test)]
     pub fn count(&self) -> usize {
         self.maps.len()

@@ -1,5 +1,5 @@
-//! Which subflows a connection should have, and which addresses it announces:
-//! one path manager a file.
+//! Path managers decide which subflows a connection should have, and which
+//! addresses it announces: one path manager a file.
 //!
 //! The side that opened the connection opens subflows, as with Linux's in-kernel
 //! manager: it is often behind a network address translator, where the other
@@ -15,30 +15,30 @@ mod signal;
 /// A path manager says which subflows there should be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PathManager {
-    /// There is the first subflow alone.
+    /// The first subflow is the only one.
     Single,
     /// Subflows go from each own address to each of the peer's.
     FullMesh,
     /// Subflows go from the i-th own address to the i-th of the peer's.
     Pairs,
-    /// So many subflows (1 to 32) go between the first addresses, from ports of their own.
+    /// That many subflows (1 to 32) go between the first addresses, from ports of their own.
     NDiffports(u8),
     /// Subflows go from the first own address to each that the peer announces.
     Signal,
-    /// As [`PathManager::FullMesh`]; all but the first subflow are backups.
+    /// Subflows as with [`PathManager::FullMesh`]; all but the first are backups.
     Backup,
 }
 
-/// The catalogue has such lines.
+/// A line of the catalogue of path managers.
 #[derive(Clone, Copy, Debug)]
 pub struct PathManagerInfo {
-    /// Scenarios call it so.
+    /// The name in scenarios.
     pub name: &'static str,
-    /// What it does.
+    /// What the path manager does, in one phrase.
     pub summary: &'static str,
 }
 
-/// These are all path managers.
+/// The catalogue of all path managers.
 pub const PATH_MANAGERS: &[PathManagerInfo] = &[
     PathManagerInfo { name: "single", summary: "one subflow" },
     PathManagerInfo { name: "full-mesh", summary: "every own address with every one of the peer" },
@@ -62,7 +62,7 @@ impl PathManager {
         })
     }
 
-    /// It has this name in scenarios.
+    /// Returns the name in scenarios.
     pub fn name(&self) -> &'static str {
         match self {
             PathManager::Single => "single",
@@ -88,8 +88,8 @@ impl PathManager {
         }
     }
 
-    /// How many ports in a row, from the first subflow's on, the side that opens
-    /// subflows needs at its addresses.
+    /// Returns how many ports in a row, from the first subflow's on, the side that opens subflows
+    /// needs at its addresses.
     pub fn ports(&self) -> u8 {
         match *self {
             PathManager::NDiffports(count) => count,
@@ -97,7 +97,7 @@ impl PathManager {
         }
     }
 
-    /// It tells the peer of its further addresses.
+    /// Whether the side that has it tells the peer of its further addresses.
     pub fn announces(&self) -> bool {
         !matches!(self, PathManager::Single | PathManager::NDiffports(_))
     }
@@ -106,13 +106,13 @@ impl PathManager {
 /// A subflow that there should be.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Wanted {
-    /// It begins at this own address, a position among them.
+    /// This side's address, as a position among its addresses.
     pub own: usize,
-    /// It ends at this address of the peer, a position among them.
+    /// The peer's address, as a position among its addresses.
     pub peer: usize,
-    /// This number tells subflows between the same addresses apart; 0 for the first.
+    /// A number that tells subflows between the same addresses apart; 0 for the first.
     pub copy: u8,
-    /// It is a backup.
+    /// The subflow is a backup (RFC 8684 §3.3.8).
     pub backup: bool,
 }
 

@@ -22,7 +22,7 @@ pub(crate) struct Receiver {
     numbering: Numbering,
     /// The peer has numbered data with 64 bits: DATA_ACKs have as many (§3.3.1).
     is_wide: bool,
-    /// So many octets came with the SYN, and have no data sequence numbers (RFC 8684 app. B.2).
+    /// Octets that came with the SYN, and have no data sequence numbers (RFC 8684 app. B.2).
     early: u64,
     /// Everything before this offset has arrived: the DATA_ACK.
     nxt: u64,
@@ -32,7 +32,7 @@ pub(crate) struct Receiver {
     edge: u64,
     /// The receive buffer has so many octets.
     capacity: u64,
-    /// These ranges arrived above a gap.
+    /// Ranges that arrived above a gap.
     waiting: RangeSet,
     /// The peer's DATA_FIN stands at this offset, once it has come.
     fin: Option<u64>,
@@ -40,22 +40,22 @@ pub(crate) struct Receiver {
     octets: Option<Box<Octets>>,
 }
 
-/// Whom the peer should hear of a window from that the application has opened.
+/// The subflows on which the peer should hear of a window that the application has opened.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Tell {
     /// Nobody: it is no news, or the next segment says it.
     None,
-    /// Any subflow.
+    /// The peer hears of it on any one subflow.
     One,
     /// All subflows: the windows that they advertised last were closed, and hold for each of them
     /// (§3.3.5).
     All,
 }
 
-/// An arrival did this.
+/// What an arrival changed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Arrival {
-    /// So many octets can be read now, and could not before.
+    /// Octets that can be read now, and could not before.
     pub advanced: u64,
     /// The DATA_FIN was passed.
     pub ended: bool,
@@ -104,7 +104,7 @@ impl Receiver {
         self.numbering.full_number(offset)
     }
 
-    /// This is the DATA_ACK, in 64 bits or in 32.
+    /// Returns the DATA_ACK, in 64 bits or in 32.
     #[inline]
     pub fn data_ack(&self, wide: bool) -> DataNumber {
         self.numbering.number(self.nxt, wide)
@@ -208,33 +208,33 @@ impl Receiver {
         self.fin.is_some_and(|fin| self.nxt > fin)
     }
 
-    /// So many octets arrived in order so far.
+    /// Returns how many octets arrived in order so far.
     pub fn received(&self) -> u64 {
         self.nxt - 1 - self.has_ended() as u64
     }
 
-    /// So many octets arrived so far, each counted once.
+    /// Returns how many octets arrived so far, each counted once.
     pub fn held(&self) -> u64 {
         self.received() + self.waiting()
     }
 
-    /// So many octets wait for the application or for others before them, or are needed to know
-    /// which have come.
+    /// Returns the octets of memory that are in use: those that wait for the application or for
+    /// others before them, and the list of which have come.
     pub fn memory(&self) -> u64 {
         self.readable() + self.waiting() + self.waiting.memory()
     }
 
-    /// So many octets can be read.
+    /// Returns how many octets can be read.
     pub fn readable(&self) -> u64 {
         self.received() + 1 - self.read
     }
 
-    /// So many octets wait for something before them.
+    /// Returns how many octets wait for something before them.
     pub fn waiting(&self) -> u64 {
         self.waiting.total()
     }
 
-    /// So many octets in order are taken.
+    /// Returns how many octets in order the advertised window still takes.
     pub fn room(&self) -> u64 {
         self.edge.saturating_sub(self.nxt)
     }

@@ -1,5 +1,5 @@
-//! Which subflow carries the next segment of the stream: one scheduler a file,
-//! behind [`Scheduler`].
+//! Schedulers decide which subflow carries the next segment of the stream: one
+//! scheduler a file, behind [`Scheduler`].
 //!
 //! Before a scheduler is asked, the subflows are narrowed down (RFC 8684
 //! §3.3.8): those that answer and are no backups; without any, backups; without
@@ -27,56 +27,56 @@ use anabranch_custom::{Custom, Place};
 use anabranch_units::{Span, Time};
 use std::fmt;
 
-/// A scheduler sees this of a subflow. Amounts are octets, unless named otherwise.
+/// What a scheduler sees of a subflow. Amounts are octets, unless named otherwise.
 #[derive(Clone, Copy, Debug)]
 pub struct Candidate {
-    /// It is this subflow: the number is stable while it lives.
+    /// Number of the subflow; it is stable while the subflow lives.
     pub id: u32,
     /// A segment of new data would leave at once.
     pub has_room: bool,
-    /// Its round-trip time is this, smoothed; one second before the first sample.
+    /// Smoothed round-trip time; one second before the first sample.
     pub srtt: Span,
-    /// The round-trip time deviates by this in the mean.
+    /// Mean deviation of the round-trip time.
     pub rttvar: Span,
-    /// Its congestion window is this large.
+    /// Congestion window of the subflow.
     pub cwnd: u64,
-    /// Its slow-start threshold is this; infinite at first.
+    /// Slow-start threshold of the subflow; infinite at first.
     pub ssthresh: u64,
-    /// So much of it is in the network.
+    /// Estimate of what the subflow has in the network.
     pub in_flight: u64,
-    /// A full segment has so much payload.
+    /// Payload of a full segment.
     pub mss: u64,
-    /// It was given data up to this data offset.
+    /// Data offset up to which the subflow was given data.
     pub sent_to: u64,
 }
 
-/// A scheduler sees this of the stream, in data offsets and octets.
+/// What a scheduler sees of the stream, in data offsets and octets.
 #[derive(Clone, Copy, Debug)]
 pub struct Stream {
-    /// It is asked at this date.
+    /// Time at which the scheduler is asked.
     pub now: Time,
     /// Everything before this offset is acknowledged.
     pub una: u64,
     /// Everything before this offset has been given to a subflow.
     pub nxt: u64,
-    /// So many octets wait to be given to a subflow.
+    /// Octets that wait to be given to a subflow.
     pub unsent: u64,
     /// The receiver's window lets so many octets leave.
     pub window_left: u64,
 }
 
-/// This is sent next.
+/// What a scheduler decides to send next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Choice {
-    /// Nothing is sent now.
+    /// The scheduler sends nothing now.
     Wait,
     /// A segment of new data is sent on this subflow.
     New(u32),
     /// A copy is sent of what others have.
     Copy {
-        /// It is sent on this subflow.
+        /// Number of the subflow that sends the copy.
         id: u32,
-        /// It begins at this data offset, below [`Stream::nxt`].
+        /// Data offset at which the copy begins, below [`Stream::nxt`].
         from: u64,
     },
 }
@@ -96,50 +96,50 @@ pub trait Scheduler: fmt::Debug + Send {
         false
     }
 
-    /// Where it needs room: this subflow alone has some, and gets the segment
+    /// Tells a scheduler that needs room that this subflow alone has some, and gets the segment
     /// without being chosen.
     fn on_only(&mut self, _id: u32) {}
 
-    /// It sends copies, so it is asked even when nothing new waits.
+    /// Whether the scheduler sends copies, so that it is asked even when nothing new waits.
     fn copies(&self) -> bool {
         false
     }
 }
 
-/// This describes a scheduler with its options.
+/// A scheduler with its options, as settings name it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SchedulerKind {
-    /// It takes the subflow of the lowest round-trip time that has room, as the out-of-tree Linux did.
+    /// The subflow of the lowest round-trip time that has room, as in the out-of-tree Linux.
     MinRtt,
-    /// It takes the subflow whose queue is gone the soonest, as Linux does.
+    /// The subflow whose queue is gone the soonest, as in Linux.
     Linux,
-    /// It takes the subflows in turn.
+    /// The subflows in turn, a segment each.
     RoundRobin,
-    /// It sends everything on every subflow.
+    /// Everything on every subflow.
     Redundant,
     /// BLEST sends nothing on a slow subflow that would block the window.
     Blest(BlestOptions),
     /// ECF seeks the earliest completion.
     Ecf(EcfOptions),
-    /// It is one of the user's own.
+    /// A scheduler that the user wrote.
     Custom(Box<Custom<MakeScheduler>>),
 }
 
 /// Makes a scheduler of the user's own, given its place.
 pub type MakeScheduler = dyn Fn(&Place) -> Box<dyn Scheduler> + Send + Sync;
 
-/// The catalogue has such lines.
+/// A line of the catalogue of schedulers.
 #[derive(Clone, Copy, Debug)]
 pub struct SchedulerInfo {
-    /// Scenarios call it so.
+    /// The name in scenarios.
     pub name: &'static str,
-    /// What it does.
+    /// What the scheduler does, in one phrase.
     pub summary: &'static str,
-    /// Where it is defined.
+    /// The paper or implementation that defines it.
     pub reference: &'static str,
 }
 
-/// These are all schedulers.
+/// The catalogue of all schedulers.
 pub const SCHEDULERS: &[SchedulerInfo] = &[
     SchedulerInfo {
         name: "min-rtt",
@@ -187,7 +187,7 @@ impl SchedulerKind {
         })
     }
 
-    /// It has this name in scenarios.
+    /// Returns the name in scenarios, or the user's for a scheduler of his own.
     pub fn name(&self) -> &str {
         match self {
             SchedulerKind::MinRtt => "min-rtt",
@@ -255,7 +255,7 @@ impl Active {
     }
 }
 
-/// This has the lowest round-trip time; of equals it is the oldest subflow.
+/// Returns the candidate of the lowest round-trip time; of equals the oldest subflow.
 fn fastest<'a>(of: impl Iterator<Item = &'a Candidate>) -> Option<&'a Candidate> {
     of.min_by_key(|candidate| (candidate.srtt, candidate.id))
 }

@@ -30,7 +30,7 @@ pub(crate) struct Sender {
     is_long: bool,
     /// The stream is acknowledged at this rate, which may ask for 64 bits.
     pace: Pace,
-    /// So many octets went with the SYN, and have no data sequence numbers (RFC 8684 app. B.2).
+    /// Octets that went with the SYN, and have no data sequence numbers (RFC 8684 app. B.2).
     early: u64,
     /// Everything before this offset has a DATA_ACK.
     una: u64,
@@ -50,9 +50,9 @@ pub(crate) struct Sender {
     /// The stream carries these real octets, those without DATA_ACK; `None` while it is counted
     /// alone.
     octets: Option<Box<Written>>,
-    /// These ranges wait to be sent again on another subflow.
+    /// Ranges that wait to be sent again on another subflow.
     reinjections: Reinjections,
-    /// So often the sender has tried in vain.
+    /// Tries in vain since the peer was last heard.
     persistence: Persistence,
 }
 
@@ -78,8 +78,7 @@ impl Sender {
         }
     }
 
-    /// Before anything is sent: another key has been drawn, whose initial data sequence number is
-    /// `idsn`.
+    /// Takes another key, before anything is sent, whose initial data sequence number is `idsn`.
     pub fn renumber(&mut self, idsn: u64) {
         self.numbering = Numbering::from_idsn(idsn);
     }
@@ -300,7 +299,7 @@ impl Sender {
         self.nxt
     }
 
-    /// The user has closed.
+    /// Whether the user has closed the stream.
     #[inline]
     pub fn is_closed(&self) -> bool {
         self.closed
@@ -317,7 +316,7 @@ impl Sender {
         self.closed && end == self.data_end()
     }
 
-    /// So many octets have not been given to a subflow yet.
+    /// Returns how many octets have not been given to a subflow yet.
     #[inline]
     pub fn unsent(&self) -> u64 {
         self.data_end().saturating_sub(self.nxt)
@@ -358,7 +357,7 @@ impl Sender {
         self.closed && self.nxt >= self.data_end() && self.una < self.end
     }
 
-    /// The user has closed and nothing is left to send: the DATA_FIN should leave at once.
+    /// Asks for the DATA_FIN to leave at once: the user has closed and nothing is left to send.
     pub fn ask_for_fin(&mut self) {
         self.fin_due = self.owes_fin();
     }
@@ -425,7 +424,8 @@ impl Sender {
         self.numbering.offset(data_ack, self.una)
     }
 
-    /// So many octets are kept: those without DATA_ACK, and the list of what is to be sent again.
+    /// Returns how many octets are kept: those without DATA_ACK, and the list of what is to be sent
+    /// again.
     pub fn memory(&self) -> u64 {
         let ranges = self.reinjections.len() * size_of::<Range>();
         self.nxt.saturating_sub(self.una) + ranges as u64

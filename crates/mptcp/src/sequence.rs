@@ -15,7 +15,8 @@ impl Numbering {
         Numbering { idsn }
     }
 
-    /// The same where the first `octets` have no numbers: those after them are numbered from the start.
+    /// Returns a numbering in which the first `octets` have no numbers: those after them are
+    /// numbered from the start.
     pub fn after(self, octets: u64) -> Numbering {
         Numbering { idsn: self.idsn.wrapping_sub(octets) }
     }
@@ -31,8 +32,8 @@ impl Numbering {
         self.idsn.wrapping_add(offset)
     }
 
-    /// This is the offset nearest to `reference` with this number; `None` when it would
-    /// be negative.
+    /// Returns the offset nearest to `reference` with this number; `None` when it would be
+    /// negative.
     pub fn offset(self, number: DataNumber, reference: u64) -> Option<u64> {
         match number {
             DataNumber::Short(low) => Serial32(low).expand(Serial32(self.idsn as u32), reference),

@@ -1,25 +1,26 @@
-//! How many ACKs with options other than DSS a subflow sends in a row (RFC 8684 §3, §3.4.1, §4): no more
-//! than two, since whoever does not know Multipath TCP takes a third duplicate for a lost segment.
+//! Limits how many ACKs with options other than DSS a subflow sends in a row (RFC 8684 §3, §3.4.1, §4):
+//! no more than two, since whoever does not know Multipath TCP takes a third duplicate for a lost
+//! segment.
 
 use anabranch_endpoint::Timer;
 use anabranch_units::{Serial32, Span, Time};
 
-/// So many duplicate ACKs with such options leave in a row.
+/// Most duplicate ACKs with such options that leave in a row.
 const MOST: u8 = 2;
 
 /// The ACKs with options other than DSS that a subflow has sent in a row.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Signals {
-    /// They acknowledged everything before this sequence number.
+    /// The sequence number that the last of them acknowledged.
     ack: Serial32,
-    /// There were so many of them.
+    /// How many of them left with this acknowledgment.
     count: u8,
     /// More may leave from this date on, if the row has not ended before.
     timer: Timer,
 }
 
 impl Signals {
-    /// None has left.
+    /// The state before such an ACK has left.
     pub const NONE: Signals = Signals { ack: Serial32(0), count: 0, timer: Timer::IDLE };
 
     /// An ACK of everything before `ack` may have such options; it counts as sent with them. Where it may

@@ -12,43 +12,43 @@ use anabranch_units::{Span, Time};
 use anabranch_wire::tcp::mptcp::MptcpOption;
 use anabranch_wire::{Addr, FlowKey};
 
-/// How far a subflow has come (RFC 8684 §3.1, §3.2).
+/// The stage of a subflow's handshake (RFC 8684 §3.1, §3.2).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Stage {
-    /// It is the first one: its handshake is the connection's.
+    /// The connection's first subflow, whose handshake is the connection's.
     First,
     /// This side has opened it: MP_JOIN is on its SYN.
     Joining {
-        /// This is this side's random number.
+        /// The random number of this side.
         nonce: u32,
     },
     /// Both HMACs are sent; the peer has not acknowledged the third ACK, which is
     /// sent again until it does. No data yet (PRE_ESTABLISHED of §3.2).
     Unconfirmed {
-        /// This is this side's HMAC, which the third ACK carries.
+        /// The HMAC of this side, which the third ACK carries.
         mac: [u8; 20],
-        /// It runs until the third ACK is sent again.
+        /// The timer that runs until the third ACK is sent again.
         timer: Timer,
-        /// The third ACK has been sent again so often.
+        /// How often the third ACK has been sent again.
         tries: u32,
     },
     /// The peer has opened it; its HMAC has not come.
     Joined {
-        /// This is this side's random number.
+        /// The random number of this side.
         nonce: u32,
-        /// This is the peer's.
+        /// The random number of the peer.
         peer: u32,
     },
-    /// It carries data.
+    /// The handshake is over: the subflow may carry data.
     Ready,
 }
 
-/// How many octets went with the SYNs of a subflow (RFC 7413).
+/// Octets that went with the SYNs of a subflow (RFC 7413).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Early {
-    /// With this side's SYN, and acknowledged by the SYN/ACK.
+    /// Octets that went with this side's SYN, and were acknowledged by the SYN/ACK.
     pub sent: u32,
-    /// With the peer's.
+    /// Octets that came with the peer's SYN.
     pub received: u32,
 }
 
@@ -66,7 +66,7 @@ enum Passage {
 /// Whether a subflow goes on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Life {
-    /// It goes on.
+    /// The subflow goes on; nobody has asked for its end.
     Open,
     /// Its end was asked for, by FIN or by reset.
     Closed,
@@ -83,27 +83,27 @@ pub(crate) struct Subflow {
     pub tcp: Tcp,
     /// The identifier (0 to 63) names it in bit masks, and is free again when it is gone.
     pub id: u32,
-    /// What it carries counts for the path of this number.
+    /// Number of the path for which it counts what it carries.
     pub path: usize,
-    /// Its handshake has come so far.
+    /// Stage of its handshake.
     pub stage: Stage,
-    /// The path manager wanted it, where this side opened it.
+    /// The subflow of the path manager that it is, where this side opened it.
     pub wanted: Option<Wanted>,
-    /// This side's address has this identifier (Address ID, RFC 8684 §3.2).
+    /// Identifier of this side's address (Address ID, RFC 8684 §3.2).
     pub own_address: u8,
-    /// The peer's address has this identifier, which its MP_JOIN names.
+    /// Identifier of the peer's address, which its MP_JOIN names.
     pub peer_address: u8,
     /// This side wants it to be a backup (§3.3.8).
     pub backup: bool,
     /// The peer wants it to be a backup.
     pub peer_backup: bool,
-    /// These pieces of the stream were sent on it and are not acknowledged on it.
+    /// Pieces of the stream that were sent on it and are not acknowledged on it.
     pub sent: SentMappings,
-    /// These mappings came on it, whose octets have not all been read.
+    /// Mappings that came on it, whose octets have not all been read.
     pub received: ReceivedMappings,
-    /// It was given data up to this data offset, the end of the highest range.
+    /// Data offset up to which it was given data, the end of the highest range.
     pub sent_to: u64,
-    /// So many octets of its first, sent and received, went with a SYN: its numbers in mappings count
+    /// Octets of its first, sent and received, that went with a SYN: its numbers in mappings count
     /// from behind them (RFC 8684 app. B.2).
     pub early: Early,
     /// The last segment that was not full ends before this subflow offset.
@@ -113,24 +113,24 @@ pub(crate) struct Subflow {
     /// Its last segments were lost to a timeout, and nothing was acknowledged
     /// since.
     pub failed: bool,
-    /// Its TCP has had so many timeouts, as far as the connection has noticed.
+    /// Timeouts of its TCP that the connection has noticed.
     pub timeouts: u32,
-    /// Its TCP's data before this subflow offset is acknowledged, as far as the connection has
+    /// Subflow offset before which its TCP's data is acknowledged, as far as the connection has
     /// noticed.
     pub una: u64,
-    /// It is not penalised again before this date.
+    /// The date before which it is not penalised again.
     penalty: Time,
-    /// These options leave with the next ACKs, in this order, as they have room.
+    /// Options that leave with the next ACKs, in this order, as they have room.
     pub options: Vec<MptcpOption>,
-    /// So many ACKs with options other than DSS left in a row.
+    /// ACKs with options other than DSS that left in a row.
     pub signals: Signals,
-    /// These options leave with its reset.
+    /// Options that leave with its reset.
     pub reset_options: Vec<MptcpOption>,
-    /// It goes on, or ends.
+    /// Whether it goes on or ends.
     life: Life,
-    /// What it sends has these addresses and ports.
+    /// Addresses and ports of what it sends.
     key: FlowKey,
-    /// So many octets came over it that were new to the stream.
+    /// Octets that came over it and were new to the stream.
     pub brought: u64,
 }
 
@@ -167,13 +167,13 @@ impl Subflow {
         }
     }
 
-    /// Its identifier has this bit.
+    /// Returns the bit that stands for it in sets of subflows.
     #[inline]
     pub fn bit(&self) -> u64 {
         1 << self.id
     }
 
-    /// It carries data in the direction of the peer.
+    /// Whether it carries data in the direction of the peer.
     pub fn is_usable(&self) -> bool {
         let open = matches!(self.tcp.state(), TcpState::Established | TcpState::CloseWait);
         self.stage == Stage::Ready && open && self.is_open()
@@ -185,13 +185,13 @@ impl Subflow {
         self.life == Life::Open
     }
 
-    /// It has ended.
+    /// Whether it has ended; a reset may still have to leave.
     #[inline]
     pub fn is_gone(&self) -> bool {
         self.life == Life::Gone
     }
 
-    /// It has ended since its address was removed, or is about to.
+    /// Whether it has ended since its address was removed, or is about to.
     pub fn is_removed(&self) -> bool {
         self.life == Life::Removed
     }
@@ -226,7 +226,7 @@ impl Subflow {
         self.passage == Passage::Doubtful && una == end
     }
 
-    /// It ends by a FIN. A handshake that is under way is not worth finishing.
+    /// Ends it by a FIN. A handshake that is under way is not worth finishing.
     pub fn close(&mut self) {
         if self.tcp.state().is_synchronized() {
             self.on_close();
@@ -236,13 +236,13 @@ impl Subflow {
         }
     }
 
-    /// It ends by a reset.
+    /// Ends it by a reset, at the user's or the connection's wish.
     pub fn abort(&mut self) {
         self.on_close();
         self.tcp.abort();
     }
 
-    /// Its address is gone: it ends by a reset.
+    /// Ends it by a reset, since its address is gone.
     pub fn remove(&mut self) {
         if !self.is_gone() {
             self.life = Life::Removed;
@@ -250,7 +250,7 @@ impl Subflow {
         self.tcp.abort();
     }
 
-    /// It has ended.
+    /// Notes that its TCP has ended.
     pub fn on_end(&mut self) {
         self.life = Life::Gone;
         self.options.clear();
@@ -266,14 +266,14 @@ impl Subflow {
         }
     }
 
-    /// When it wants to be called.
+    /// Returns when it wants to be called; [`Time::NEVER`] for not at all.
     #[inline]
     pub fn deadline(&self) -> Time {
         let own = self.timer().map_or(Time::NEVER, Timer::deadline);
         own.min(self.signals.deadline()).min(self.tcp.poll_timeout())
     }
 
-    /// When it will go on by itself, whatever the host does.
+    /// Returns when it will go on by itself, whatever the host does.
     pub fn progress_deadline(&self) -> Time {
         self.timer().map_or(Time::NEVER, Timer::deadline).min(self.tcp.progress_timeout())
     }
@@ -294,8 +294,8 @@ impl Subflow {
         }
     }
 
-    /// How little it is liked (RFC 8684 §3.3.8): backups, and those that do not answer, carry data
-    /// only without others.
+    /// Returns its rank, the lowest the best (RFC 8684 §3.3.8): backups, and those that do not
+    /// answer, carry data only without others.
     #[inline]
     pub fn rank(&self) -> u32 {
         self.is_backup() as u32 + 2 * self.failed as u32
@@ -306,12 +306,12 @@ impl Subflow {
         self.backup || self.peer_backup
     }
 
-    /// What it sends has these addresses and ports.
+    /// Returns addresses and ports of what it sends.
     pub fn key(&self) -> FlowKey {
         self.key
     }
 
-    /// This side's end has this address.
+    /// Returns the address of this side's end.
     pub fn local(&self) -> Addr {
         self.key().src
     }
@@ -321,10 +321,10 @@ impl Subflow {
         self.tcp.rtt().srtt().unwrap_or(Span::from_secs(1))
     }
 
-    /// It is slower than another, whose smoothed round-trip time is `fast`, and blocks the receive
-    /// window: its congestion window is halved (Raiciu et al., NSDI 2012, section 4.2), once in a
-    /// round trip. False where it is not: Linux leaves windows of four segments alone, and those in
-    /// recovery.
+    /// Halves the congestion window of this subflow if it is slower than another, whose smoothed
+    /// round-trip time is `fast`, and blocks the receive window (Raiciu et al., NSDI 2012, section
+    /// 4.2); once in a round trip. False where nothing is halved: Linux leaves windows of four
+    /// segments alone, and those in recovery.
     pub fn penalise(&mut self, now: Time, fast: Span) -> bool {
         let srtt = self.srtt();
         let sibling = self.tcp.sibling();
@@ -337,7 +337,7 @@ impl Subflow {
         penalised
     }
 
-    /// This is what a scheduler sees of it.
+    /// Returns what a scheduler sees of it.
     pub fn candidate(&self, has_room: bool) -> Candidate {
         let sibling = self.tcp.sibling();
         Candidate {
@@ -353,7 +353,7 @@ impl Subflow {
         }
     }
 
-    /// This is what observers see of it.
+    /// Returns what observers see of it.
     pub fn observe(&self) -> PathObservation {
         let tcp = self.tcp.observe();
         let state = match self.stage {

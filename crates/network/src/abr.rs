@@ -54,14 +54,14 @@ pub enum AtmEvent {
     Arrived {
         /// The link that it is of.
         link: LinkId,
-        /// Its number among the link's packets.
+        /// Number of the packet among the link's packets.
         packet: u32,
     },
     /// A packet has lost a cell.
     Lost {
         /// The link that it is of.
         link: LinkId,
-        /// Its number among the link's packets.
+        /// Number of the packet among the link's packets.
         packet: u32,
     },
 }
@@ -71,40 +71,40 @@ pub enum AtmEvent {
 pub enum CellNote {
     /// A port has taken a cell.
     Queued {
-        /// The line.
+        /// Number of the line.
         line: usize,
-        /// Its direction, 0 or 1.
+        /// Direction of the line, 0 or 1.
         direction: usize,
-        /// When the cell came.
+        /// Time at which the cell came.
         at: Time,
-        /// When it starts on the line.
+        /// Time at which it starts on the line.
         starts: Time,
     },
     /// The allowed cell rate of a source is this from now on.
     Rate {
         /// The link that it is of.
         link: LinkId,
-        /// When it changes.
+        /// Time from which the rate holds.
         at: Time,
-        /// Cells a second.
+        /// The rate in cells a second.
         cells: f64,
     },
 }
 
-/// The network at work.
+/// The network with its ports, virtual channels and pending events.
 #[derive(Debug)]
 pub struct Atm {
-    /// Two for each line.
+    /// Ports of the lines, two for each.
     ports: Vec<Port>,
     /// Two for each virtual channel, of which each is the source of one direction.
     ways: Vec<Way>,
     /// The way of each link that has one.
     of_link: Vec<Option<u32>>,
-    /// When each port, then each way, has its next event.
+    /// Time of the next event of each port, then of each way.
     dates: Vec<Time>,
-    /// When exact rates are computed, if a port asks for them.
+    /// The computation of exact rates, if a port asks for it.
     shares: Option<Shares>,
-    /// Who was in use and what answers took, at the last computation.
+    /// Whether each direction was in use and what its answers took, at the last computation.
     known: Vec<(bool, u32)>,
     /// Events handled and not yet taken.
     handled: u64,

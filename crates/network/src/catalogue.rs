@@ -7,11 +7,11 @@ use std::fmt;
 /// A field with a value that is not allowed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ConfigError {
-    /// The field.
+    /// The field's name in the description.
     pub field: &'static str,
-    /// Its value.
+    /// The value that the field has, as text.
     pub value: String,
-    /// What is allowed.
+    /// The values that the field may have.
     pub allowed: String,
 }
 
@@ -51,13 +51,13 @@ impl fmt::Display for ConfigError {
 
 impl std::error::Error for ConfigError {}
 
-/// A line of a catalogue.
+/// A line of a catalogue of queues, transmitters or impairments.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Info {
     /// The name in scenarios.
     pub name: &'static str,
     /// One line on what it does.
     pub summary: &'static str,
-    /// Where it comes from.
+    /// The paper, RFC or program that defines it.
     pub reference: &'static str,
 }

@@ -23,7 +23,7 @@ use anabranch_units::{Rate, Span, Time};
 /// Description of a channel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ChannelConfig {
-    /// What the links share.
+    /// Rate that all links together may use.
     pub capacity: Rate,
     /// Time from one allocation to the next.
     pub interval: Span,
@@ -40,13 +40,13 @@ impl ChannelConfig {
         ChannelConfig { capacity, interval, feedback, initial: None }
     }
 
-    /// Checks the fields.
+    /// Returns an error if the interval is shorter than 1 µs.
     pub fn validate(&self) -> Result<(), ConfigError> {
         ConfigError::repeated("interval", self.interval)
     }
 }
 
-/// A channel at work.
+/// A channel with its links and what each was granted.
 #[derive(Debug)]
 pub struct Channel {
     config: ChannelConfig,
@@ -56,7 +56,7 @@ pub struct Channel {
 #[derive(Debug)]
 struct Member {
     link: LinkId,
-    /// The link's own rate.
+    /// The link's own rate, which no grant exceeds.
     peak: Rate,
     /// Octets that had been offered to it by the last allocation.
     received: u64,

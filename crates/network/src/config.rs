@@ -9,9 +9,9 @@ use anabranch_units::{Bytes, Rate, Span};
 /// One direction of a link.
 #[derive(Clone, PartialEq, Debug)]
 pub struct LinkConfig {
-    /// Transmission rate.
+    /// Rate of the line, where no transmitter says otherwise.
     pub rate: Rate,
-    /// Propagation delay.
+    /// Propagation delay, where `delays` says nothing else.
     pub delay: Span,
     /// Propagation delays that change with time, instead of `delay`.
     pub delays: Option<DelaySchedule>,

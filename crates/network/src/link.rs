@@ -31,11 +31,11 @@ use features::Features;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[repr(u8)]
 pub enum LinkDrop {
-    /// The queue was full.
+    /// The queue had no room for it.
     Queue = 0,
     /// A loss impairment took it.
     Loss = 1,
-    /// Bit errors damaged it.
+    /// Bit errors damaged it, which a checksum would show.
     Corrupt = 2,
     /// It was larger than the link's MTU.
     Mtu = 3,
@@ -53,33 +53,33 @@ impl LinkDrop {
 pub enum LinkEvent {
     /// Accepted by a queue that is first in, first out.
     Enqueued {
-        /// When its transmission starts; until then it waits.
+        /// Time at which its transmission starts; until then it waits.
         starts: Time,
-        /// When its transmission ends.
+        /// Time at which its transmission ends.
         departs: Time,
     },
     /// Accepted by a queue that decides later what goes when.
     Waits,
     /// Leaves such a queue, for the transmitter.
     Starts {
-        /// When it joined the queue.
+        /// Time at which it joined the queue.
         since: Time,
-        /// When its transmission ends.
+        /// Time at which its transmission ends.
         departs: Time,
     },
     /// Leaves such a queue: dropped.
     Removed(LinkDrop),
-    /// The queue has set CE.
+    /// The queue has set CE in its ECN field.
     Marked,
     /// The link made this copy.
     Duplicated,
-    /// Dropped.
+    /// The link dropped it for this reason.
     Dropped(LinkDrop),
-    /// Reached the far end.
+    /// It reached the far end.
     Delivered,
 }
 
-/// Who watches a link's packets.
+/// A watcher of a link's packets.
 pub trait LinkWatch {
     /// Something happened to `packet` at `now`.
     fn link_event(&mut self, now: Time, event: LinkEvent, packet: &Packet);
@@ -154,7 +154,7 @@ impl Link {
         may
     }
 
-    /// The same where the link has features.
+    /// Offers a packet as [`Link::offer`] does, where the link has features.
     fn offer_with_features(
         &mut self,
         (id, size): (PacketId, u32),
@@ -202,7 +202,7 @@ impl Link {
         Some(id)
     }
 
-    /// When to call [`Link::handle_event`]; [`Time::NEVER`] for an idle link.
+    /// Returns when to call [`Link::handle_event`]; [`Time::NEVER`] for an idle link.
     #[inline]
     pub fn next_event(&self) -> Time {
         let head = self.base.first_arrival();
@@ -221,7 +221,7 @@ impl Link {
         }
     }
 
-    /// The counters now.
+    /// Returns the counters as they are now.
     pub fn counters(&self) -> LinkCounters {
         let mut counters = self.base.counters();
         if let Some(features) = &self.features {
@@ -240,8 +240,8 @@ impl Link {
         self.base.received.octets
     }
 
-    /// When `octets` that begin at `now` have gone to the line, at the rate
-    /// that it then has; in an outage, when that ends.
+    /// Returns when `octets` that begin at `now` have gone to the line, at the rate that it then
+    /// has; in an outage, when that ends.
     pub fn drains_at(&self, now: Time, octets: u64) -> Time {
         let size = u32::try_from(octets).unwrap_or(u32::MAX);
         match &self.features {
@@ -259,21 +259,20 @@ impl Link {
         }
     }
 
-    /// Of a link with an explicit rate: it sends at `rate` from `from` on, which
-    /// does not descend.
+    /// Lets a link with an explicit rate send at `rate` from `from` on, which does not descend.
     pub fn grant(&mut self, from: Time, rate: Rate) {
         if let Some(features) = &mut self.features {
             features.grant(from, rate);
         }
     }
 
-    /// Of a link that holds its packets: one waits or is being sent.
+    /// Whether a link that holds its packets has one that waits or is being sent.
     pub(crate) fn is_sending(&self, now: Time) -> bool {
         self.features.as_ref().is_some_and(|features| features.is_sending(now))
     }
 
-    /// Of a link whose line is a virtual channel: the next packet leaves for its source, which sends
-    /// packets at `rate` now. Its number, its octets, and whether more wait.
+    /// Takes the next packet of a link whose line is a virtual channel, for its source, which sends
+    /// packets at `rate` now. Returns its number, its octets, and whether more wait.
     pub fn take_for_cells(
         &mut self,
         now: Time,

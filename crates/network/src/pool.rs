@@ -2,7 +2,7 @@
 
 use anabranch_wire::{Addr, Ecn, Packet};
 
-/// A packet in the pool.
+/// The slot of a packet in the pool; it is used again once the packet is removed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct PacketId(pub u32);
 
@@ -29,12 +29,12 @@ pub struct PacketPool {
     free: Vec<PacketId>,
     /// Packets that have left the network, and whose slots are not free yet.
     left: usize,
-    /// Which addresses are of IPv6, by their numbers; empty where none is.
+    /// For each address by its number, whether it is of IPv6; empty where none is.
     ipv6: Box<[bool]>,
 }
 
 impl PacketPool {
-    /// An empty pool.
+    /// Makes a pool without packets.
     pub fn new() -> PacketPool {
         PacketPool::default()
     }
@@ -47,7 +47,7 @@ impl PacketPool {
         PacketPool { ipv6, ..PacketPool::default() }
     }
 
-    /// An address is of IPv6.
+    /// Whether an address is of IPv6.
     pub fn is_ipv6(&self, addr: Addr) -> bool {
         self.ipv6.get(addr.0 as usize) == Some(&true)
     }
@@ -58,7 +58,7 @@ impl PacketPool {
         packet.wire_len_with(|addr| self.is_ipv6(addr)).0
     }
 
-    /// Stores a packet.
+    /// Stores a packet, and returns its slot.
     #[inline]
     pub fn insert(&mut self, packet: Packet) -> PacketId {
         let all_ipv4 = self.ipv6.is_empty();
@@ -77,7 +77,7 @@ impl PacketPool {
         id
     }
 
-    /// Stores a copy of `id`.
+    /// Stores a copy of `id`, and returns its slot; a damaged packet has a damaged copy.
     pub fn duplicate(&mut self, id: PacketId) -> PacketId {
         let copy = self.packet(id).clone();
         let copy = self.insert(copy);
@@ -145,7 +145,7 @@ impl PacketPool {
         &self.packets[id.0 as usize]
     }
 
-    /// Where the packet goes.
+    /// Returns the address that the packet goes to.
     #[inline]
     pub fn dst(&self, id: PacketId) -> Addr {
         self.hot[id.0 as usize].dst

@@ -11,7 +11,7 @@ use crate::hash::mix;
 use anabranch_wire::Addr;
 use std::collections::{BTreeMap, VecDeque};
 
-/// A host or a router.
+/// A host or a router, by its number in the topology.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct NodeId(pub u32);
 
@@ -19,7 +19,7 @@ pub struct NodeId(pub u32);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct LinkId(pub u32);
 
-/// The graph.
+/// Nodes and directed links, from which routes are computed.
 #[derive(Clone, Default, Debug)]
 pub struct Topology {
     forwards: Vec<bool>,
@@ -45,17 +45,17 @@ impl Topology {
         self.multipath = multipath;
     }
 
-    /// Where a link starts and ends.
+    /// Returns the nodes at which a link starts and ends.
     pub fn ends(&self, link: LinkId) -> (NodeId, NodeId) {
         self.links[link.0 as usize]
     }
 
-    /// The node forwards.
+    /// Whether the node forwards packets.
     pub fn is_router(&self, node: NodeId) -> bool {
         self.forwards[node.0 as usize]
     }
 
-    /// Number of nodes.
+    /// Returns the number of nodes.
     pub fn node_count(&self) -> usize {
         self.forwards.len()
     }
@@ -65,7 +65,7 @@ impl Topology {
         Addr(node.0)
     }
 
-    /// Computes all tables.
+    /// Computes the routing tables of all nodes.
     pub fn routes(&self) -> Routes {
         let n = self.node_count();
         let mut outgoing = vec![Vec::new(); n];

@@ -13,7 +13,7 @@ pub use eval::{CodeError, Names, run};
 
 use std::fmt;
 
-/// A statement.
+/// A statement of the code between `%{` and `}%`.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Statement {
     /// The first must hold; the second is what is said otherwise.
@@ -24,28 +24,28 @@ pub enum Statement {
     Print(Vec<Expression>),
 }
 
-/// An expression.
+/// An expression of Python, as far as scripts use it.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Expression {
-    /// An integer.
+    /// An integer, as written.
     Number(i64),
-    /// A text.
+    /// A text in quotes.
     Text(String),
     /// What a name stands for.
     Name(String),
-    /// `(a, b)`.
+    /// A tuple: `(a, b)`.
     Tuple(Vec<Expression>),
-    /// `- + ~ not`.
+    /// One of `- + ~ not` before an operand.
     Unary(Operator, Box<Expression>),
     /// All other operators but comparisons.
     Binary(Box<Expression>, Operator, Box<Expression>),
     /// `a < b <= c`: each pair must hold.
     Compare(Box<Expression>, Vec<(Operator, Expression)>),
-    /// `abs(x)`.
+    /// A call of a function: `abs(x)`.
     Call(String, Vec<Expression>),
 }
 
-/// An operator.
+/// An operator of Python, as far as scripts use it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[expect(missing_docs, reason = "each is its symbol")]
 pub enum Operator {
@@ -72,7 +72,7 @@ pub enum Operator {
 }
 
 impl Operator {
-    /// As Python writes it.
+    /// Returns the operator as Python writes it.
     pub fn symbol(self) -> &'static str {
         match self {
             Operator::Or => "or",

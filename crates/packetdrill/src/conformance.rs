@@ -26,13 +26,13 @@ const DEFINED: [(&str, &str); 1] = [("CODE", "host_unreachable")];
 pub struct Row {
     /// Suite, category and path.
     pub listed: Listed,
-    /// What it is about.
+    /// The system whose stack the script is about.
     pub subject: Subject,
-    /// What came of it with our stacks.
+    /// The report with our stacks.
     pub report: Report,
-    /// The same with the kernel, where it was asked.
+    /// The report with the kernel, where it was asked.
     pub kernel: Option<Report>,
-    /// The same with usrsctp, where it was asked.
+    /// The report with usrsctp, where it was asked.
     pub usrsctp: Option<Report>,
 }
 
@@ -41,14 +41,14 @@ pub struct Row {
 pub enum Subject {
     /// TCP and Multipath TCP, as Linux has them.
     Linux,
-    /// FreeBSD's TCP.
+    /// TCP as FreeBSD has it.
     FreeBsd,
     /// SCTP, of whatever system.
     Sctp,
 }
 
 impl Subject {
-    /// That of the script `text`.
+    /// Finds what the script `text` is about.
     pub fn of(text: &str) -> Subject {
         match Profile::at_home(text) {
             _ if text.contains("sctp") || text.contains("IPPROTO_SCTP") => Subject::Sctp,
@@ -67,8 +67,8 @@ pub struct Others<'a> {
     pub usrsctp: Option<&'a Against>,
 }
 
-/// How often a script is run that the kernel fails: in real time another program may
-/// be in the way.
+/// Times that a script is run that the kernel fails: in real time another program may be in the
+/// way.
 const ATTEMPTS: u32 = 3;
 /// Scripts that are run in real time at once.
 const AT_ONCE: usize = 2;
@@ -139,7 +139,7 @@ pub fn own_scripts(folder: &Path) -> io::Result<Vec<Listed>> {
     Ok(own.collect())
 }
 
-/// How many scripts of a group came to what.
+/// Counts of a group's scripts by their verdicts.
 #[derive(Clone, Copy, Default)]
 struct Count {
     passed: u32,
@@ -227,7 +227,7 @@ fn of_usrsctp(row: &Row) -> Option<&Report> {
     row.usrsctp.as_ref()
 }
 
-/// How many pass, of those that apply.
+/// Makes the sentence that says how many scripts pass, of those that apply.
 fn total(begin: &str, rows: &[Row], of: Of) -> String {
     let mut count = Count::default();
     rows.iter().filter_map(of).for_each(|report| count.add(&report.verdict));
@@ -252,8 +252,10 @@ fn failures(text: &mut String, rows: &[Row], of: Of, why: Why) {
         Why::Open => "| suite | script | what |\n|---|---|---|\n",
     };
     for row in rows {
-        let what = match of(row).map(|it| &it.verdict) {
-            Some(Verdict::Failed(it)) => format!("line {}: {}", it.pos.line, it.what),
+        let what = match of(row).map(|failure| &failure.verdict) {
+            Some(Verdict::Failed(failure)) => {
+                format!("line {}: {}", failure.pos.line, failure.what)
+            }
             Some(Verdict::Unreadable(error)) => error.clone(),
             _ => continue,
         };

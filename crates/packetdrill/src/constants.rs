@@ -104,7 +104,7 @@ const CONSTANTS: [(&str, i64); 90] = [
     ("EPOLLRDNORM", 0x40),
 ];
 
-/// All of them.
+/// Returns the constants of all systems with their numbers.
 pub fn all() -> impl Iterator<Item = (&'static str, i64)> {
     let systems = linux::CONSTANTS.into_iter().chain(freebsd::CONSTANTS);
     CONSTANTS.into_iter().chain(systems).chain(sctp::CONSTANTS)

@@ -1,4 +1,4 @@
-//! Which calls make descriptors, and where they stand in the arguments of
+//! Knows which calls make descriptors, and where they stand in the arguments of
 //! calls.
 
 use crate::script::{Call, Value};

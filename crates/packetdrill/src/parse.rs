@@ -1,4 +1,4 @@
-//! From text to [`Script`].
+//! Reads a [`Script`] from text.
 //!
 //! Recursive descent over the characters: what a word means depends on where
 //! it stands (`.` is a flag, the start of a number, or two thirds of an

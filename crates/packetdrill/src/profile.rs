@@ -1,9 +1,9 @@
-//! Whose defaults a stack has.
+//! The systems whose defaults a stack may have.
 
-/// Which stack's defaults are expected.
+/// The system whose defaults a stack is expected to have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Profile {
-    /// Linux 6.x.
+    /// The defaults of Linux 6.x.
     Linux,
     /// What the RFCs say where they leave nothing open.
     Rfc,

@@ -5,38 +5,38 @@ use anabranch_units::{Span, Time};
 use anabranch_wire::{AddressBook, Packet};
 use std::fmt;
 
-/// A packet of the run.
+/// A packet that came to the stack or left it.
 #[derive(Clone, Debug)]
 pub struct Traced {
-    /// When it came or left.
+    /// Time of the run at which it came or left.
     pub time: Time,
-    /// It came to the stack.
+    /// Whether it came to the stack.
     pub inbound: bool,
-    /// The packet.
+    /// The packet as the script's side sees it.
     pub packet: Packet,
 }
 
-/// Where and why a script failed.
+/// A failure of a script, with its place.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Failure {
-    /// The event.
+    /// Place of the event in the script.
     pub pos: Pos,
-    /// The time of the run.
+    /// Time of the run at which it failed.
     pub time: Time,
-    /// What is wrong.
+    /// What is wrong, in words.
     pub what: String,
     /// What the script has there.
     pub expected: String,
-    /// What happened instead.
+    /// What happened in its place.
     pub actual: String,
 }
 
-/// What came of a script.
+/// The verdict on a run of a script.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Verdict {
     /// All events were as written.
     Passed,
-    /// One was not.
+    /// An event was not as written.
     Failed(Box<Failure>),
     /// The script is about something that the stack does not have.
     NotApplicable(String),
@@ -47,11 +47,11 @@ pub enum Verdict {
 /// A script's verdict, and what happened.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// Name of the script.
+    /// Name of the script, as it was given.
     pub script: String,
-    /// What came of it.
+    /// The verdict on the run.
     pub verdict: Verdict,
-    /// The packets, in order.
+    /// The packets of the run, in order.
     pub trace: Vec<Traced>,
     /// What their addresses are on the wire.
     pub addresses: AddressBook,
@@ -77,7 +77,7 @@ pub(crate) fn seconds(time: Time) -> String {
     format!("{}.{:06}", micros / 1_000_000, micros % 1_000_000)
 }
 
-/// Milliseconds, whole.
+/// Writes a length of time in whole milliseconds.
 pub(crate) fn millis(span: Span) -> String {
     format!("{} ms", span.as_millis())
 }

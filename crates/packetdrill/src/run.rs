@@ -26,7 +26,7 @@ use std::collections::{BTreeMap, VecDeque};
 use tcp::TcpDialect;
 use timing::{Tolerance, Window};
 
-/// How scripts are run.
+/// Settings with which scripts are run.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
     /// Addresses and version of IP where the script says nothing else.
@@ -82,7 +82,7 @@ type Run<T = ()> = Result<T, Stop>;
 
 struct Sent {
     time: Time,
-    /// Without the datagram that it left in, if it did.
+    /// The packet without the datagram that it left in, if it did.
     packet: Packet,
     /// Ports of UDP, source and destination, of that.
     udp: Option<(u16, u16)>,
@@ -91,9 +91,9 @@ struct Sent {
 struct Runner<'a> {
     stack: &'a mut dyn Stack,
     now: Time,
-    /// When the last event ended: relative times count from here.
+    /// Time at which the last event ended: relative times count from here.
     ended: Time,
-    /// When the last event was due, if it was a packet that came.
+    /// Time at which the last event was due, if it was a packet that came.
     inbound_at: Option<Time>,
     outbox: VecDeque<Sent>,
     dialects: Vec<Box<dyn Dialect>>,

@@ -50,9 +50,9 @@ pub struct Drill {
     /// a script is at home ([`Profile::at_home`]). A script that tests for
     /// systems and does not pass is then run as the other system, too.
     pub profile: Option<Profile>,
-    /// Other symbols.
+    /// Symbols that are defined beside those of the profile.
     pub definitions: Definitions,
-    /// How scripts are run.
+    /// Settings with which scripts are run.
     pub settings: Settings,
 }
 
@@ -87,7 +87,7 @@ impl Drill {
         }
     }
 
-    /// The same with the defaults of `profile`, and `symbol` for `#ifdef`.
+    /// Runs `text` with the defaults of `profile`, and `symbol` for `#ifdef`.
     fn text_as(&self, profile: Profile, symbol: Option<&str>, name: &str, text: &str) -> Report {
         let mut definitions = self.definitions.clone();
         if let Some(symbol) = symbol {

@@ -21,9 +21,9 @@ use std::fmt;
 /// A place in a script, counted from 1.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct Pos {
-    /// Line.
+    /// Number of the line, from 1.
     pub line: u32,
-    /// Column, in characters.
+    /// Number of the column in characters, from 1.
     pub column: u32,
 }
 
@@ -33,16 +33,16 @@ impl fmt::Display for Pos {
     }
 }
 
-/// A script.
+/// A script as it was read.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Script {
-    /// Its name, as errors and reports call it.
+    /// Name of the script in errors and reports.
     pub name: String,
     /// `--name=value` before the first event.
     pub options: Vec<ToolOption>,
     /// The command before the first event, where there is one.
     pub init: Option<Shell>,
-    /// The events.
+    /// The events, in order.
     pub events: Vec<Event>,
     /// The command after the last event, where there is one.
     pub cleanup: Option<Shell>,
@@ -51,59 +51,59 @@ pub struct Script {
 /// An option of the tool that the script sets: `--tolerance_usecs=10000`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ToolOption {
-    /// Where.
+    /// Place of the option in the script.
     pub pos: Pos,
-    /// Without the dashes.
+    /// Name of the option, without the dashes.
     pub name: String,
-    /// After the equals sign.
+    /// Text after the equals sign.
     pub value: Option<String>,
 }
 
 /// A command between backquotes, as written.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Shell {
-    /// Where.
+    /// Place of the command in the script.
     pub pos: Pos,
     /// What stands between the quotes.
     pub text: String,
 }
 
-/// One event.
+/// One event of a script: a time, and what happens then.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Event {
-    /// Where it begins.
+    /// Place at which it begins.
     pub pos: Pos,
-    /// What is written, without the time, spaces made one.
+    /// Text of the event without the time, with single spaces.
     pub text: String,
-    /// When it happens.
+    /// Time at which it happens, as written.
     pub time: When,
-    /// When a blocking call returns, on the same base as `time`.
+    /// Time at which a blocking call returns, on the same base as `time`.
     pub end: Option<Span>,
-    /// What happens.
+    /// The packet, call, command or code.
     pub action: Action,
 }
 
-/// When an event happens.
+/// The time of an event, as a script writes it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum When {
-    /// `T`: since the start.
+    /// `T`: a time since the start.
     Absolute(Span),
-    /// `T~T`.
+    /// `T~T`: a range of times since the start.
     AbsoluteRange(Span, Span),
     /// `+T`: since the end of the event before.
     Relative(Span),
-    /// `+T~+T`.
+    /// `+T~+T`: a range since the end of the event before.
     RelativeRange(Span, Span),
-    /// `*`: whenever.
+    /// `*`: any time.
     Any,
 }
 
-/// What happens.
+/// What happens in an event.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Action {
     /// A packet that comes or is expected.
     Packet(Box<PacketSpec>),
-    /// A socket call.
+    /// A socket call with its result.
     Call(Call),
     /// A command of the shell.
     Shell(Shell),
@@ -114,11 +114,11 @@ pub enum Action {
 /// A socket call and what it returns.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Call {
-    /// Its name.
+    /// Name of the call.
     pub name: String,
-    /// Its arguments.
+    /// Arguments of the call, in order.
     pub arguments: Vec<Value>,
-    /// What it returns.
+    /// Value that it returns.
     pub result: Value,
     /// The symbol after a result of -1.
     pub errno: Option<String>,

@@ -23,7 +23,7 @@ use attempt::Attempt;
 #[derive(Debug)]
 pub struct SctpStack {
     sockets: SctpSockets,
-    /// The call that waits.
+    /// The call that waits for the stack.
     pending: Option<Call>,
 }
 
@@ -35,7 +35,7 @@ impl SctpStack {
         SctpStack { sockets, pending: None }
     }
 
-    /// Its sockets.
+    /// Returns the sockets of the host.
     pub fn sockets(&mut self) -> &mut SctpSockets {
         &mut self.sockets
     }

@@ -16,7 +16,7 @@
 //! | `ip mptcp ...`, `client.sh`, `server.sh`, `multi-ep.sh` | `mptcp`, the words |
 //! | `sysctl_restore_*.sh`, `ethtool`, `nstat`, `test`, `sleep`, `true` | nothing |
 
-/// Before the name of a counter that a command compares with a number.
+/// Prefix of the name of a counter that a command compares with a number.
 pub const COUNTER: &str = "counter.";
 
 /// A setting: its name and value.

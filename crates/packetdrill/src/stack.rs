@@ -74,7 +74,7 @@ pub const REMOTE: Addr = Addr(1);
 /// The port that `bind` and `connect` use where the script leaves it open.
 pub const PORT: u16 = 8080;
 
-/// Which sockets and headers a script runs with (`--ip_version`).
+/// The sockets and headers with which a script runs (`--ip_version`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum IpVersion {
     /// Sockets and packets of IPv4.
@@ -110,7 +110,7 @@ impl IpVersion {
 /// Between which addresses a script runs. What is `None` is the stack's choice.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Network {
-    /// Version of IP.
+    /// Version of IP of sockets and headers.
     pub version: IpVersion,
     /// Address of the stack (`--local_ip`).
     pub local: Option<IpAddr>,
@@ -121,7 +121,7 @@ pub struct Network {
 }
 
 impl Network {
-    /// That of scripts which were written for IPv4, over another version: over IPv6
+    /// Returns the network of scripts which were written for IPv4, over another version: over IPv6
     /// the MTU is 1520, so that segments are as long.
     pub fn over(version: IpVersion) -> Network {
         let mtu = (version == IpVersion::V6).then_some(1520);
@@ -129,7 +129,7 @@ impl Network {
     }
 }
 
-/// What came of a setting.
+/// The outcome of a setting.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Configured {
     /// It is done, or makes no difference here.
@@ -140,10 +140,10 @@ pub enum Configured {
     Unknown,
 }
 
-/// What came of a call.
+/// The outcome of a call.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Outcome {
-    /// It returned.
+    /// The call has returned.
     Done(Returned),
     /// It waits: to be asked again by [`Stack::retry`].
     Pending,
@@ -151,24 +151,24 @@ pub enum Outcome {
     NotApplicable(String),
 }
 
-/// What a call returned.
+/// The result of a call that has returned.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Returned {
-    /// Its value; -1 for an error.
+    /// The value returned; -1 for an error.
     pub value: i64,
     /// The symbol of the error.
     pub errno: Option<&'static str>,
-    /// What it wrote into its arguments, by their number from 0.
+    /// Values that it wrote into its arguments, by their number from 0.
     pub outputs: Vec<(usize, Value)>,
 }
 
 impl Returned {
-    /// A value without more.
+    /// Makes a result that is a value alone.
     pub fn value(value: i64) -> Returned {
         Returned { value, errno: None, outputs: Vec::new() }
     }
 
-    /// An error.
+    /// Makes the result of a call that failed with `errno`.
     pub fn error(errno: &'static str) -> Returned {
         Returned { value: -1, errno: Some(errno), outputs: Vec::new() }
     }
@@ -230,7 +230,7 @@ pub trait Stack {
     /// Whether the call that is pending can return now.
     fn retry(&mut self, now: Time) -> Outcome;
 
-    /// A packet came.
+    /// Hands the stack a packet that came.
     fn handle_input(&mut self, now: Time, packet: &Packet);
 
     /// Why the packet that came last could not be given to the stack, of one that
@@ -250,7 +250,8 @@ pub trait Stack {
     /// The next packet to send; called until `None`.
     fn poll_transmit(&mut self, now: Time) -> Option<Packet>;
 
-    /// When to call [`handle_timeout`](Self::handle_timeout).
+    /// Returns when to call [`handle_timeout`](Self::handle_timeout); [`Time::NEVER`] for not at
+    /// all.
     fn poll_timeout(&self) -> Time;
 
     /// The Fast Open cookie that the stack takes from [`REMOTE`], where a script

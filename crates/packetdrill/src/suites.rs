@@ -13,16 +13,16 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// One script of a suite.
+/// A script of a suite, as the index lists it.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Listed {
-    /// The suite: `google`.
+    /// Name of the suite: `google`.
     pub suite: String,
-    /// What it tests: `tcp-blocking`.
+    /// Category of the tests: `tcp-blocking`.
     pub category: String,
-    /// Path within the suite.
+    /// Path of the script within the suite.
     pub path: String,
-    /// The file.
+    /// The file of the script on disk.
     pub file: PathBuf,
 }
 

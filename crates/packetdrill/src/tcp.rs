@@ -26,23 +26,23 @@ use endpoints::Change;
 pub struct TcpStack {
     profile: Profile,
     sockets: Sockets,
-    /// The call that waits.
+    /// The call that waits for the stack.
     pending: Option<Waiting>,
-    /// When it heard of something last.
+    /// Time at which the stack heard of something last.
     now: Time,
 }
 
-/// A call that waits.
+/// A socket call that waits.
 #[derive(Debug)]
 struct Waiting {
     call: Call,
     /// Octets that it has written so far.
     progress: u64,
-    /// When it gives up.
+    /// Time at which the call gives up.
     deadline: Time,
 }
 
-/// What came of trying a call.
+/// The outcome of trying a call.
 enum Attempt {
     Returns(Returned),
     /// It would block, after having written so many octets.
@@ -62,7 +62,7 @@ impl TcpStack {
         TcpStack { profile, sockets, pending: None, now: Time::ZERO }
     }
 
-    /// Its sockets.
+    /// Returns the sockets of the host.
     pub fn sockets(&mut self) -> &mut Sockets {
         &mut self.sockets
     }
@@ -176,10 +176,10 @@ impl Stack for TcpStack {
             let state = info::state_of(state)?;
             return Some(self.sockets.count_in(state, whose == "all") as u64);
         }
-        let it = self.sockets.multipath_counters();
+        let counters = self.sockets.multipath_counters();
         match name {
-            "MPTcpExtMPCapableSYNRX" => Some(it.capable_syns),
-            "MPTcpExtMPCapableFallbackACK" => Some(it.fallback_acks),
+            "MPTcpExtMPCapableSYNRX" => Some(counters.capable_syns),
+            "MPTcpExtMPCapableFallbackACK" => Some(counters.fallback_acks),
             _ => None,
         }
     }

@@ -11,7 +11,7 @@ pub(crate) fn guarded<R: Send>(py: Python<'_>, work: impl FnOnce() -> R + Send) 
     told(py.detach(|| catch_unwind(AssertUnwindSafe(work))))
 }
 
-/// The same with the interpreter kept, for work that calls it again and again.
+/// Does what [`guarded`] does with the interpreter kept, for work that calls it again and again.
 pub(crate) fn guarded_attached<R>(_py: Python<'_>, work: impl FnOnce() -> R) -> PyResult<R> {
     told(catch_unwind(AssertUnwindSafe(work)))
 }

@@ -8,7 +8,7 @@ use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-/// Those that can be loaded: the scenario's name, and whether it is coupled.
+/// Returns the algorithms that can be loaded: the scenario's name, and whether it is coupled.
 #[pyfunction]
 pub(crate) fn kernel_algorithms() -> Vec<(&'static str, bool)> {
     ALGORITHMS.iter().map(|algorithm| (algorithm.name, algorithm.is_coupled())).collect()
@@ -35,7 +35,7 @@ pub(crate) fn kernel_load(
     guarded(py, load)?.map_err(of_system)
 }
 
-/// Those that are loaded: name and counters each.
+/// Returns the algorithms that are loaded: name and counters of each.
 #[pyfunction]
 pub(crate) fn kernel_status(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
     let kept = guarded(py, control::kept)?.map_err(of_system)?;

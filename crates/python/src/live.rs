@@ -11,7 +11,7 @@ use pyo3::types::{PyDict, PyList};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-/// How often signals and the limit are looked at.
+/// Time between two looks at signals and the limit.
 const LOOK: Duration = Duration::from_millis(20);
 
 /// Runs a scenario once in real time. An interrupt from the keyboard stops it;

@@ -1,4 +1,5 @@
-//! How to run: what the dataclasses of `python/anabranch/options.py` say, field by field.
+//! Options of runs: what the dataclasses of `python/anabranch/options.py` say, field by
+//! field.
 
 #[cfg(target_os = "linux")]
 use anabranch_scenario::live::LiveOptions;
@@ -19,8 +20,8 @@ pub(crate) struct Run {
 }
 
 impl From<Run> for RunOptions {
-    fn from(it: Run) -> RunOptions {
-        let Run { seed, replication, pcap, capture, trace_hash, check } = it;
+    fn from(run: Run) -> RunOptions {
+        let Run { seed, replication, pcap, capture, trace_hash, check } = run;
         RunOptions { seed, replication, pcap, capture: capture.into(), trace_hash, check }
     }
 }
@@ -36,17 +37,17 @@ struct Capture {
 }
 
 impl From<Capture> for CaptureOptions {
-    fn from(it: Capture) -> CaptureOptions {
-        let snap = match it.snaplen {
+    fn from(capture: Capture) -> CaptureOptions {
+        let snap = match capture.snaplen {
             None => Snap::Headers,
             Some(most) => NonZeroU32::new(most).map_or(Snap::Whole, Snap::Octets),
         };
-        let end = match it.end.as_str() {
+        let end = match capture.end.as_str() {
             "receiver" => CaptureEnd::Receiver,
             "both" => CaptureEnd::Both,
             _ => CaptureEnd::Sender,
         };
-        CaptureOptions { places: it.places, end, snap }
+        CaptureOptions { places: capture.places, end, snap }
     }
 }
 
@@ -76,8 +77,8 @@ pub(crate) struct Live {
 
 #[cfg(target_os = "linux")]
 impl From<Live> for LiveOptions {
-    fn from(it: Live) -> LiveOptions {
-        let Live { seed, pcap, capture, programs, logs, command, limit_s: _ } = it;
+    fn from(live: Live) -> LiveOptions {
+        let Live { seed, pcap, capture, programs, logs, command, limit_s: _ } = live;
         LiveOptions { seed, pcap, capture: capture.into(), programs, logs, command }
     }
 }

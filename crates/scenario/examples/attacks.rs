@@ -62,7 +62,7 @@ fn page(folder: &Path) -> Result<String, String> {
     Ok(page)
 }
 
-/// The table of one file.
+/// Runs the attacks of one file, and returns the section about them with its table.
 fn section(path: &Path, text: &str, scenario: &Scenario) -> Result<String, String> {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let about = text.lines().take_while(|line| line.starts_with('#'));

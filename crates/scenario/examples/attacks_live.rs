@@ -55,7 +55,7 @@ Over SCTP the other stack is usrsctp, which sends and receives by raw sockets, b
 association, and *memory* is by how much its process grew. The client is ours there, for kernels rarely have SCTP.
 ";
 
-    /// Who is attacked.
+    /// The stack that is attacked.
     #[derive(Clone, Copy, PartialEq)]
     enum Victim {
         Ours,
@@ -66,7 +66,7 @@ association, and *memory* is by how much its process grew. The client is ours th
     /// The port of the first flow in a scenario, where an external host listens over SCTP; those of
     /// others follow.
     const FIRST_PORT: u16 = 49_152;
-    /// Short flows.
+    /// Number of short flows beside the long one.
     const SHORTS: u16 = 8;
     const LONG_OCTETS: &str = "50 MB";
     const SHORT_OCTETS: &str = "20 kB";
@@ -79,7 +79,7 @@ association, and *memory* is by how much its process grew. The client is ours th
     /// Name, kind, what it is against and further fields.
     type Attack = (&'static str, &'static str, Against, &'static str);
 
-    /// What is tried over Multipath TCP, on a path of one subflow.
+    /// Attacks that are tried over Multipath TCP, on a path of one subflow.
     const OVER_MPTCP: [Attack; 9] = [
         ("none", "", Against::Nothing, ""),
         ("syn-flood", "syn-flood", Against::Port, "per_second = 2000"),
@@ -92,7 +92,7 @@ association, and *memory* is by how much its process grew. The client is ours th
         ("zero-window", "zero-window", Against::Peer, ""),
     ];
 
-    /// What is tried over SCTP.
+    /// Attacks that are tried over SCTP.
     const OVER_SCTP: [Attack; 17] = [
         ("none", "", Against::Nothing, ""),
         ("init-flood", "init-flood", Against::Port, "per_second = 2000"),
@@ -118,7 +118,7 @@ association, and *memory* is by how much its process grew. The client is ours th
         ("zero-window", "zero-window", Against::Peer, ""),
     ];
 
-    /// What is tried over TCP.
+    /// Attacks that are tried over TCP.
     const OVER_TCP: [Attack; 17] = [
         ("none", "", Against::Nothing, ""),
         ("syn-flood", "syn-flood", Against::Port, "per_second = 2000"),

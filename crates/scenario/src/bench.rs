@@ -13,16 +13,16 @@ mod workloads;
 use crate::{InputError, RunOptions, Scenario, run};
 use process::Stopwatch;
 
-/// A workload.
+/// A speed workload, as `anabranch bench` lists it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Workload {
     /// The name that [`measure`] takes.
     pub name: &'static str,
-    /// What it is.
+    /// What it simulates, in one phrase.
     pub summary: &'static str,
 }
 
-/// All workloads.
+/// The catalogue of all speed workloads.
 pub const WORKLOADS: [Workload; 10] = [
     Workload { name: "long-flow", summary: "one bulk flow over 1 Gbit/s, 12 ms one way, 30 s" },
     Workload {
@@ -57,18 +57,18 @@ pub const WORKLOADS: [Workload; 10] = [
     },
 ];
 
-/// What was measured.
+/// The measurement of one form of a workload.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Measurement {
-    /// The workload.
+    /// Name of the workload.
     pub workload: &'static str,
-    /// Which form of it, where there are several.
+    /// Name of the form, where the workload has several; else empty.
     pub variant: &'static str,
     /// Simulated seconds, summed over runs.
     pub sim_s: f64,
     /// CPU seconds of the process.
     pub cpu_s: f64,
-    /// Wall-clock seconds.
+    /// Wall-clock seconds of the run.
     pub wall_s: f64,
     /// Links crossed by packets.
     pub packet_hops: u64,
@@ -85,10 +85,9 @@ pub fn measure(workload: &str) -> Result<Vec<Measurement>, InputError> {
     measure_size(workload, None)
 }
 
-/// As [`measure`], of another size: simulated seconds of `long-flow`,
-/// `dumbbell-100`, `ack-regulator`, `sctp-bulk`, `sctp-multihomed`, `mptcp-2` and `mptcp-8`, simulated
-/// milliseconds of `fat-tree`, transfers of
-/// `replications`, connections of `idle-flows`.
+/// Measures as [`measure`] does, with another size: simulated seconds of `long-flow`,
+/// `dumbbell-100`, `ack-regulator`, `sctp-bulk`, `sctp-multihomed`, `mptcp-2` and `mptcp-8`,
+/// simulated milliseconds of `fat-tree`, transfers of `replications`, connections of `idle-flows`.
 pub fn measure_size(workload: &str, size: Option<u32>) -> Result<Vec<Measurement>, InputError> {
     let in_unit = |unit| size.map(|n| format!("{n} {unit}"));
     let dumbbell = |variant, window| {

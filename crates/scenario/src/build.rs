@@ -1,4 +1,4 @@
-//! From a description to a simulation.
+//! Builds a simulation from its description.
 //!
 //! Each random component has a generator of its own, named after it: `link
 //! NAME` for a direction of a link, `flow NAME client` and `flow NAME server`
@@ -36,7 +36,7 @@ pub(crate) type External<'a> = dyn FnMut(FlowId, &FlowSpec, Side, FlowKey) -> Tr
 
 /// A simulation, and what its parts are called.
 pub struct Built {
-    /// Ready to run.
+    /// The simulation, ready to run.
     pub simulation: Simulation<Transport>,
     /// The flows in the order of the scenario.
     pub flows: Vec<BuiltFlow>,
@@ -46,15 +46,15 @@ pub struct Built {
 
 /// A flow of a [`Built`] simulation.
 pub struct BuiltFlow {
-    /// Its name; of `count` flows each has its own.
+    /// Name of the flow; of `count` flows each has its own.
     pub name: String,
     /// Index of its entry in the scenario.
     pub entry: usize,
-    /// Its identity in the simulation.
+    /// Number of the flow in the simulation.
     pub id: FlowId,
     /// The side whose data `size` (or else `reverse_size`) means.
     pub sender: Side,
-    /// When it stops sending.
+    /// Time at which it stops sending; `None` if it does not before its end.
     pub stop: Option<Time>,
     /// The barrier of its requests.
     pub barrier: Option<String>,
@@ -79,8 +79,8 @@ pub fn build(scenario: &Scenario, seed: Seed) -> Result<Built, BuildError> {
     build_with(scenario, seed, None)
 }
 
-/// As [`build`]; with `external` the external hosts stand outside, and it gives
-/// the endpoints there.
+/// Builds as [`build`] does; with `external` the external hosts stand outside, and it gives the
+/// endpoints there.
 pub(crate) fn build_with(
     scenario: &Scenario,
     seed: Seed,
@@ -550,8 +550,8 @@ fn link_config(direction: &Direction, key: impl Fn(&str, bool) -> Option<FlowKey
 
 /// The starts of flows that come in Poisson processes.
 struct Arrivals {
-    /// Of each entry that has them: flows per second, the last start after
-    /// `start`, and what draws the times between.
+    /// For each entry that has such flows: flows per second, the last start after `start`, and what
+    /// draws the times between.
     processes: BTreeMap<usize, (f64, Span, Generator)>,
 }
 
@@ -565,7 +565,7 @@ impl Arrivals {
         Arrivals { processes: entries.filter_map(process).collect() }
     }
 
-    /// How long after `start` the next flow of `entry` starts.
+    /// Returns how long after `start` the next flow of `entry` starts.
     fn next(&mut self, entry: usize) -> Span {
         let Some((per_second, last, generator)) = self.processes.get_mut(&entry) else {
             return Span::ZERO;

@@ -1,5 +1,5 @@
-//! Where a run's packets are captured: at hosts, at their interfaces, and at
-//! the far ends of links, by name.
+//! Captures a run's packets: at hosts, at their interfaces, and at the far ends
+//! of links, by name.
 
 use crate::build::BuiltFlow;
 use crate::graph::Graph;
@@ -13,25 +13,25 @@ use std::fs::File;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
-/// What is captured, and how much of it.
+/// The places that are captured, and how much of each packet is kept.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct CaptureOptions {
     /// Names of hosts (all their interfaces), of interfaces, of links (both directions, as they come
     /// out at the far end) and of a link's reverse direction. None: all hosts, each flow at `end`.
     pub places: Vec<String>,
-    /// Where flows are captured when no place is named.
+    /// The ends at which flows are captured when no place is named.
     pub end: CaptureEnd,
-    /// How much of each packet is kept.
+    /// Octets of each packet that are kept.
     pub snap: Snap,
 }
 
 /// The end of each flow at which its packets are captured.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum CaptureEnd {
-    /// That which sends the data: data as they leave, ACKs as they arrive.
+    /// Packets are captured where the data is sent: data as they leave, ACKs as they arrive.
     #[default]
     Sender,
-    /// That which receives them.
+    /// Packets are captured where the data is received.
     Receiver,
     /// Both: a packet that arrives is there twice.
     Both,

@@ -12,14 +12,14 @@ use anabranch_sctp::policy::DESTINATIONS;
 use anabranch_sctp::scheduler::SCHEDULERS;
 use anabranch_tcp::recovery::SCHEMES;
 
-/// A line of a catalogue.
+/// A line of a catalogue of what scenarios can choose.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Entry {
     /// The name in scenarios.
     pub name: &'static str,
-    /// What it is.
+    /// What it is, in one phrase.
     pub summary: String,
-    /// Where it is defined.
+    /// The RFC, paper or program that defines it.
     pub reference: &'static str,
 }
 

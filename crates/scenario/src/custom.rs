@@ -14,9 +14,9 @@ use std::sync::Arc;
 
 /// A configuration in which algorithms of the user's own may stand.
 pub(crate) trait HasCustom: Clone {
-    /// It has some.
+    /// Whether the configuration names an algorithm of the user's own.
     fn has_custom(&self) -> bool;
-    /// They work at this place.
+    /// Puts the algorithms at this place.
     fn place(&mut self, place: &Arc<Place>);
 }
 

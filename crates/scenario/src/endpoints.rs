@@ -22,17 +22,18 @@ pub(crate) struct EndpointFactory {
 }
 
 enum Options {
-    /// With what makes the Fast Open cookies of the server's host.
+    /// TCP, with what makes the Fast Open cookies of the server's host.
     Tcp(Arc<anabranch_tcp::Config>, [u64; 2]),
-    /// With the values of streams, and what changes of both sides' addresses.
+    /// SCTP, with the values of streams, and what changes of both sides' addresses.
     Sctp(Arc<anabranch_sctp::Config>, Vec<u16>, [Vec<Change>; 2]),
     Mptcp(Arc<anabranch_mptcp::Config>),
-    /// With the payload type of RTP and the ticks of its clock in a packet, of a call.
+    /// UDP, with the payload type of RTP and the ticks of its clock in a packet, of a call.
     Udp(anabranch_udp::Config, Option<(u8, u32)>),
 }
 
 impl EndpointFactory {
-    /// For the flows of an entry that was checked, between hosts with these addresses.
+    /// Makes a factory for the flows of an entry that was checked, between hosts with these
+    /// addresses.
     pub(crate) fn new(
         graph: &Graph<'_>,
         flow: &FlowSpec,
@@ -82,7 +83,7 @@ impl EndpointFactory {
         [self.ends.client[0], self.ends.server[0]]
     }
 
-    /// IP protocol number.
+    /// Returns the IP protocol number of the transport.
     pub(crate) fn protocol(&self) -> u8 {
         match self.options {
             Options::Tcp(..) | Options::Mptcp(_) => 6,

@@ -53,7 +53,7 @@ impl InputError {
         }
     }
 
-    /// The same error with the name of its file.
+    /// Adds the name of the file to the error.
     #[must_use]
     pub fn in_file(mut self, file: &str) -> InputError {
         self.file = file.to_owned();

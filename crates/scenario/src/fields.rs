@@ -35,7 +35,7 @@ impl<'a> Fields<'a> {
         self.table.get(name)
     }
 
-    /// These fields are read elsewhere.
+    /// Accepts these fields, which are read elsewhere.
     pub fn know(&self, names: &[&'static str]) {
         self.known.borrow_mut().extend(names);
     }
@@ -59,7 +59,7 @@ impl<'a> Fields<'a> {
         self.read(name, allowed, |value| value.as_str().and_then(Q::parse))
     }
 
-    /// A text.
+    /// Reads a text; `None` where the field is absent.
     pub fn text(&self, name: &'static str) -> Result<Option<&'a str>, InputError> {
         self.read(name, "a text in quotes", |value| value.as_str())
     }
@@ -69,7 +69,7 @@ impl<'a> Fields<'a> {
         self.text(name)?.ok_or_else(|| self.error(name, what))
     }
 
-    /// `true` or `false`.
+    /// Reads `true` or `false`; `None` where the field is absent.
     pub fn boolean(&self, name: &'static str) -> Result<Option<bool>, InputError> {
         self.read(name, "true or false", Value::as_bool)
     }
@@ -118,14 +118,14 @@ impl<'a> Fields<'a> {
         })
     }
 
-    /// A list of texts.
+    /// Reads a list of texts; `None` where the field is absent.
     pub fn texts(&self, name: &'static str) -> Result<Option<Vec<String>>, InputError> {
         self.read(name, "a list of texts such as [\"a\", \"b\"]", |value| {
             value.as_array()?.iter().map(|text| text.as_str().map(str::to_owned)).collect()
         })
     }
 
-    /// A table within.
+    /// Reads a table within this one; `None` where the field is absent.
     pub fn table(&self, name: &'static str) -> Result<Option<Fields<'a>>, InputError> {
         self.read(name, "a table", |value| Some(Fields::new(self.path(name), value.as_table()?)))
     }

@@ -10,27 +10,27 @@ use anabranch_sim::{Handle, Side, Simulation};
 /// An event of a flow, or several equal ones in a row.
 #[derive(Clone, PartialEq, Debug)]
 pub struct EventRow {
-    /// When the first of them happened.
+    /// Time of the first of them, in seconds of the run.
     pub time_s: f64,
-    /// When the last did.
+    /// Time of the last of them, in seconds of the run.
     pub until_s: f64,
-    /// The flow.
+    /// Name of the flow.
     pub flow: String,
     /// The host at which it happened.
     pub host: String,
     /// `sender` or `receiver` of the flow's data.
     pub end: &'static str,
-    /// Of a flow with several paths which, by the name that its series have.
+    /// Name of the path, as in the names of its series; `None` for a flow with one path.
     pub path: Option<String>,
     /// The kind, one word: see `anabranch_sim::observe::FlowEventKind::group`.
     pub kind: &'static str,
     /// What happened, in words.
     pub event: String,
-    /// How often.
+    /// Number of equal events in a row.
     pub count: u64,
 }
 
-/// What records them.
+/// The recorder of events, where the scenario asks for some.
 pub(crate) struct Events {
     recorder: Option<Handle<EventRecorder>>,
 }

@@ -93,7 +93,7 @@ impl<'a> Graph<'a> {
         self.node(name).filter(|node| *node < self.owners.len())
     }
 
-    /// All interfaces.
+    /// Returns the numbers of all interfaces.
     pub(crate) fn interfaces(&self) -> std::ops::Range<usize> {
         0..self.owners.len()
     }

@@ -17,9 +17,9 @@ use std::sync::Arc;
 /// Addresses from here on are nobody's: far above those of nodes, and within what an
 /// address book gives an address of IPv4 (10.16.0.1 and up).
 const FIRST_FORGED: u32 = 1 << 20;
-/// How often the memory of hosts that are attacked or listen is looked at, in a short run.
+/// Time between two looks at the memory of hosts that are attacked or listen, in a short run.
 const LOOK_EVERY: Span = Span::from_millis(5);
-/// Looks of a long run.
+/// Most looks at the memory of a host in a run.
 const LOOKS: u64 = 10_000;
 
 /// A port of TCP: a listener for each address of its host.
@@ -121,7 +121,7 @@ impl Listen<Transport> for MptcpPort {
     }
 }
 
-/// A port of SCTP.
+/// A port of SCTP, with one listener for all addresses of its host.
 struct SctpPort(anabranch_sctp::Listener);
 
 impl Listen<Transport> for SctpPort {
@@ -348,7 +348,7 @@ impl Hostile<'_> {
     }
 }
 
-/// When an attack begins, and when it is over.
+/// Returns when an attack begins, and when it is over.
 fn dates(attack: &AttackSpec) -> (Time, Time) {
     let start = Time::ZERO + attack.start;
     (start, attack.duration.map_or(Time::NEVER, |duration| start.saturating_add(duration)))

@@ -27,7 +27,7 @@ pub fn json_schema() -> Value {
     Value::Object(root)
 }
 
-/// What is written once for all places where it stands.
+/// Writes shapes as JSON Schema; named ones are written once, among the definitions.
 #[derive(Default)]
 struct Writer {
     definitions: Map<String, Value>,

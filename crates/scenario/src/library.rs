@@ -17,13 +17,13 @@ use anabranch_tcp::recovery::{MakeDetector, Recovery};
 /// Finds algorithms by their names. A method answers what is wrong with a name
 /// or its options, for the message of an [`InputError`].
 pub trait Library {
-    /// A window algorithm.
+    /// Finds a window algorithm by its name.
     fn window(&self, name: &str, options: &Options) -> Result<Found<MakeWindow>, String> {
         let _ = options;
         Err(none("window algorithm", name))
     }
 
-    /// A recovery scheme.
+    /// Finds a recovery scheme by its name.
     fn recovery(&self, name: &str, options: &Options) -> Result<Found<MakeDetector>, String> {
         let _ = options;
         Err(none("recovery scheme", name))
@@ -35,13 +35,13 @@ pub trait Library {
         Err(none("scheduler", name))
     }
 
-    /// A path policy of SCTP.
+    /// Finds a path policy of SCTP by its name.
     fn destination(&self, name: &str, options: &Options) -> Result<Found<MakePolicy>, String> {
         let _ = options;
         Err(none("path policy", name))
     }
 
-    /// A law that holds ACKs.
+    /// Finds a law that holds ACKs by its name.
     fn regulator(&self, name: &str, options: &Options) -> Result<Found<MakeLaw>, String> {
         let _ = options;
         Err(none("delay law", name))

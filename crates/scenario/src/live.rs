@@ -42,14 +42,14 @@ pub use anabranch_live::{Stop, enter_user_namespace};
 pub use controls::ControlRow;
 pub use precision::Precision;
 
-/// How to run a scenario live.
+/// Options of a live run that are not in the scenario.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct LiveOptions {
     /// Seed of the network's randomness; `None` takes the scenario's.
     pub seed: Option<u64>,
     /// Write packets to this file, as pcapng.
     pub pcap: Option<PathBuf>,
-    /// Which packets, and how much of them.
+    /// The packets that are written, and how much of each.
     pub capture: CaptureOptions,
     /// Programs by external host: commands for the shell, in which `{HOST}`
     /// stands for the address of a host's first interface.
@@ -61,13 +61,13 @@ pub struct LiveOptions {
     pub command: Option<String>,
 }
 
-/// What a live run gives.
+/// The result of a live run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct LiveResult {
-    /// As of a simulated run. Of flows with kernel senders the columns that
+    /// The rows and series that a simulated run has. Of flows with kernel senders the columns that
     /// `TCP_INFO` does not tell are 0: see [`LiveResult::kernel_senders`].
     pub result: RunResult,
-    /// How precise the emulation was.
+    /// The precision of the emulation.
     pub precision: Precision,
     /// Names of the flows whose sender is a kernel.
     pub kernel_senders: Vec<String>,
@@ -77,7 +77,7 @@ pub struct LiveResult {
     pub ports: Vec<PortRow>,
     /// Window algorithms of ours that were in the kernel.
     pub controls: Vec<ControlRow>,
-    /// What became of the programs.
+    /// Reports of the programs, one for each.
     pub programs: Vec<ProgramReport>,
     /// It was stopped from outside before its end.
     pub stopped: bool,
@@ -86,11 +86,12 @@ pub struct LiveResult {
 /// What a kernel told last of a connection, or of one of its subflows.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SocketRow {
-    /// The flow.
+    /// Name of the flow.
     pub flow: String,
-    /// The host.
+    /// Name of the host with the socket.
     pub host: String,
-    /// Of a subflow: its ends, the host's own first.
+    /// Addresses and ports of a subflow's ends, the host's own first; `None` for a whole
+    /// connection.
     pub ends: Option<[SocketAddr; 2]>,
     /// Fields of `TCP_INFO`, or of `MPTCP_INFO` for a Multipath TCP connection.
     pub fields: Vec<(&'static str, u64)>,
@@ -99,9 +100,9 @@ pub struct SocketRow {
 /// A port of an external host and its counters.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PortRow {
-    /// Device and host.
+    /// Names of the device and its host.
     pub name: String,
-    /// What it counted.
+    /// Totals that the port counted.
     pub counters: anabranch_live::PortCounters,
     /// Why the first of the ignored packets was.
     pub first_ignored: Option<ParseError>,
@@ -109,11 +110,11 @@ pub struct PortRow {
     pub first_refused: Option<String>,
 }
 
-/// How long programs at the `to` of flows have before those at the `from` start.
+/// Time that programs at the `to` of flows have before those at the `from` start.
 const HEAD_START: Duration = Duration::from_millis(300);
 /// What connections have to end once everything has arrived.
 const PATIENCE: Span = Span::from_secs(3);
-/// For packets and programs when all connections have ended, beside the way there and back.
+/// Time for packets and programs when all connections have ended, beside the way there and back.
 const REST: Span = Span::from_millis(100);
 /// Time between two looks at a kernel's `TCP_INFO` where a scenario observes.
 const SAMPLE: Span = Span::from_millis(5);
@@ -370,7 +371,7 @@ impl Sockets<'_> {
             .map(|socket| Some(Transport::Kernel(Box::new(socket))))
     }
 
-    /// The same of a flow over UDP.
+    /// Opens the socket of a flow over UDP; `None` at hosts whose programs have it.
     fn datagrams(
         &self,
         id: FlowId,
@@ -422,7 +423,7 @@ impl Ready for Transport {
     }
 }
 
-/// Which sides of flows are ours to wait for.
+/// The flows that the run waits for, and which of their sides are ours.
 struct Ends(Vec<(FlowId, [bool; 2])>);
 
 impl Ends {

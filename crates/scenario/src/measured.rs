@@ -42,7 +42,7 @@ pub(crate) fn datagrams(
     rows
 }
 
-/// The videos.
+/// Returns a row for each flow that watches a video.
 pub(crate) fn videos(
     scenario: &Scenario,
     flows: &[BuiltFlow],
@@ -57,7 +57,7 @@ pub(crate) fn videos(
     flows.iter().filter_map(row).collect()
 }
 
-/// The loads of pages.
+/// Returns a row for each flow that loads pages whose objects depend on each other.
 pub(crate) fn loads(flows: &[BuiltFlow], simulation: &Simulation<Transport>) -> Vec<LoadRow> {
     let row = |flow: &BuiltFlow| match simulation.fetched(flow.id) {
         Some(FetchReport::Load(summary)) => Some(LoadRow { flow: flow.name.clone(), summary }),

@@ -103,7 +103,7 @@ pub(crate) fn later(
 pub struct MobileAssociation {
     association: Association,
     changes: VecDeque<(Span, ChangeOfAddress, Addr)>,
-    /// When the association was established.
+    /// Time at which the association was established; `None` before.
     since: Option<Time>,
     now: Time,
 }

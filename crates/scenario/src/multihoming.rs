@@ -1,5 +1,5 @@
-//! Which interfaces the two ends of a flow use, and which of them stand at the
-//! two ends of each path.
+//! Finds which interfaces the two ends of a flow use, and which of them stand
+//! at the two ends of each path.
 
 use crate::InputError;
 use crate::graph::Graph;
@@ -15,7 +15,7 @@ pub(crate) struct Ends {
     /// Each interface of the server, those that come later too, with the one
     /// that the client's packets to it leave from.
     pub from_client: Vec<(usize, usize)>,
-    /// The same of the server.
+    /// Each interface of the client, with the one that the server's packets to it leave from.
     pub from_server: Vec<(usize, usize)>,
 }
 

@@ -1,5 +1,5 @@
-//! How far flows came, and why a run ended: what a reader wants to know of a transfer that is not
-//! complete.
+//! Reports how far flows came, and why a run ended: what a reader wants to know of a transfer
+//! that is not complete.
 
 use crate::Scenario;
 use crate::build::BuiltFlow;
@@ -9,14 +9,14 @@ use anabranch_endpoint::Observe;
 use anabranch_sim::{Side, Simulation, Standing};
 use anabranch_units::Time;
 
-/// How far a flow came.
+/// How far a flow had come when the run ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Outcome {
     /// Everything of known length has been read.
     Complete,
     /// It has no known length, and was open or stopped when the run ended.
     Open,
-    /// Its date of starting had not come.
+    /// The time at which it starts had not come.
     NotStarted,
     /// The connection ended before everything was read.
     Ended,
@@ -40,7 +40,7 @@ impl Outcome {
     }
 }
 
-/// Why a run ended.
+/// The reason for which a run ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum End {
     /// Every flow of known length has ended.
@@ -78,7 +78,7 @@ pub(crate) fn end(scenario: &Scenario, simulation: &Simulation<Transport>) -> En
     }
 }
 
-/// How far a flow came, and why not further.
+/// Returns how far a flow came, and why not further.
 pub(crate) fn of(
     simulation: &Simulation<Transport>,
     flow: &BuiltFlow,
@@ -97,7 +97,7 @@ pub(crate) fn of(
     (outcome, Some(why(simulation, flow, standing, progress)))
 }
 
-/// How much has arrived, what the flow waits for, and the state of both ends.
+/// Says how much has arrived, what the flow waits for, and the state of both ends.
 fn why(
     simulation: &Simulation<Transport>,
     flow: &BuiltFlow,

@@ -8,7 +8,7 @@ use crate::shape::Shape;
 use anabranch_endpoint::{Generator, Seed};
 use toml::{Table, Value};
 
-/// The patterns by name.
+/// The names of the patterns in scenarios.
 const PATTERNS: [(&str, Pattern); 5] = [
     ("permutation", Pattern::Permutation),
     ("incast", Pattern::Incast),
@@ -21,11 +21,11 @@ const PATTERNS: [(&str, Pattern); 5] = [
 enum Pattern {
     /// Each host sends to one other and receives from one other.
     Permutation,
-    /// Many to one.
+    /// All hosts send to one.
     Incast,
-    /// One to many.
+    /// One host sends to all others.
     Scatter,
-    /// Each to each other.
+    /// Each host sends to each other.
     AllToAll,
     /// The first to the first, the second to the second.
     Pairs,

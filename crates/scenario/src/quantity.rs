@@ -14,7 +14,7 @@ pub trait Quantity: Sized {
     const ALLOWED: &'static str;
     /// A regular expression of what is allowed, for the JSON Schema; bounds are beyond it.
     const PATTERN: &'static str;
-    /// One that is allowed.
+    /// A text that is allowed, for messages.
     const EXAMPLE: &'static str;
     /// Reads `text`; `None` when it is not such a quantity.
     fn parse(text: &str) -> Option<Self>;
@@ -147,9 +147,9 @@ impl Quantity for Packets {
 /// An amount of data, in packets or in octets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Amount {
-    /// Counted in packets.
+    /// The amount is counted in packets.
     Packets(u32),
-    /// Counted in octets.
+    /// The amount is counted in octets.
     Octets(u64),
 }
 
@@ -178,7 +178,7 @@ const PS_PER_S: u64 = 1_000_000_000_000;
 /// are sums of such times.
 pub(crate) const LONGEST_S: u64 = 10 * 24 * 3600;
 
-/// In the first unit (from large to small) that divides `n`.
+/// Writes `n` in the first unit (from large to small) that divides it.
 fn write_in(n: u64, units: &[(u64, &str)]) -> String {
     let fits = units.iter().find(|(scale, _)| n > 0 && n.is_multiple_of(*scale));
     match fits {

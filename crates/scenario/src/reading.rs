@@ -1,4 +1,5 @@
-//! From text to a scenario: what has to be done before its parts are read, and after.
+//! Reads a scenario from text: what has to be done before its parts are read, and
+//! after.
 
 use crate::schema::{Scenario, link};
 use crate::text::parse;
@@ -51,7 +52,7 @@ impl Scenario {
         resolve(&mut table).map_err(|e| e.in_file(file))
     }
 
-    /// The same scenario with the field at the dotted path `key` changed.
+    /// Returns the scenario with the field at the dotted path `key` changed.
     pub fn set(&self, key: &str, value: &str) -> Result<Scenario, InputError> {
         let mut table = self.write();
         overrides::set(&mut table, key, value)?;

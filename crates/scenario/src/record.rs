@@ -189,7 +189,7 @@ impl Recorders {
         simulation.observer(self.queueing?).queueing(link, simulation.now())
     }
 
-    /// What was recorded, by flow, then by link.
+    /// Returns the recorded series, by flow, then by link.
     pub(crate) fn series(
         &self,
         scenario: &Scenario,
@@ -350,8 +350,7 @@ fn step_function(name: String, time: &[Time], value: &[f64]) -> NamedSeries {
     NamedSeries { name, time_s: seconds(time), value: value.to_vec(), ..NamedSeries::default() }
 }
 
-/// When the responses to a flow's requests were whole, and how long after the
-/// request.
+/// Returns when the responses to a flow's requests were whole, and how long after the request.
 fn responses(flow: &BuiltFlow, simulation: &Simulation<Transport>) -> Option<NamedSeries> {
     let exchanges = simulation.exchanges(flow.id);
     let whole: Vec<_> = exchanges.iter().filter_map(|(from, to)| Some((*from, (*to)?))).collect();
@@ -364,8 +363,8 @@ fn responses(flow: &BuiltFlow, simulation: &Simulation<Transport>) -> Option<Nam
     })
 }
 
-/// When the responses of each round of a barrier had all come, and how long
-/// after its first request.
+/// Returns when the responses of each round of a barrier had all come, and how long after its first
+/// request.
 fn rounds(
     flow: &BuiltFlow,
     flows: &[BuiltFlow],

@@ -32,7 +32,7 @@ use std::net::SocketAddr;
 use track::{Track, add};
 use view::{Place, View};
 
-/// What a capture tells.
+/// The flows and series that a capture holds.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Replay {
     /// A row for each direction of a connection that carried data.
@@ -41,13 +41,13 @@ pub struct Replay {
     /// an association all but `received` of each path, `FLOW.PATH.sends`, in
     /// chunks, and `FLOW.PATH.sacks`.
     pub series: Vec<NamedSeries>,
-    /// Where packets were seen.
+    /// Interfaces at which packets were seen.
     pub interfaces: Vec<SeenInterface>,
     /// Packets that are neither TCP nor SCTP, or not whole in their headers.
     pub others: u64,
-    /// The last date.
+    /// Time of the last packet, in seconds, on the capture's clock.
     pub end_s: f64,
-    /// Who wrote the capture, as it says itself.
+    /// Name of the program that wrote the capture, as it says itself.
     pub application: String,
     /// The file ends within a packet.
     pub is_cut: bool,
@@ -56,9 +56,9 @@ pub struct Replay {
 /// An interface of a capture.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SeenInterface {
-    /// Its name; empty where the file has none.
+    /// Name of the interface; empty where the file has none.
     pub name: String,
-    /// Packets.
+    /// Packets that were seen at the interface.
     pub packets: u64,
 }
 
@@ -69,9 +69,9 @@ pub struct ReplayedFlow {
     pub flow: String,
     /// `tcp`, `mptcp` for a subflow, or `sctp`.
     pub protocol: &'static str,
-    /// The first packet.
+    /// Time of the first packet, in seconds, on the capture's clock.
     pub start_s: f64,
-    /// When the last octet came, if the sender then ended its stream, or the
+    /// Time at which the last octet came, in seconds, if the sender then ended its stream, or the
     /// association was shut down.
     pub finish_s: Option<f64>,
     /// Octets received in order, of SCTP in any; where the receiver was not
@@ -79,9 +79,9 @@ pub struct ReplayedFlow {
     pub bytes: u64,
     /// `bytes` over the time from the start until the last of them.
     pub goodput_bps: f64,
-    /// Data packets sent.
+    /// Data packets that were sent.
     pub packets: u64,
-    /// Of these, sent again.
+    /// Data packets that carried octets or chunks sent before.
     pub retransmitted_packets: u64,
     /// `SYN`s of both sides were seen.
     pub established: bool,
@@ -93,7 +93,7 @@ struct Seen {
     nanos: u64,
     interface: u32,
     direction: Option<Direction>,
-    /// From the side that was seen first.
+    /// The segment is from the side that was seen first.
     forward: bool,
     segment: Segment,
 }

@@ -12,7 +12,7 @@ use anabranch_sim::{
     RegulatorCounters,
 };
 
-/// The result of a run.
+/// What a run of a scenario gives: tables, series, and facts about the run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RunResult {
     /// The flows in the order of the scenario.
@@ -43,47 +43,47 @@ pub struct RunResult {
     pub attacks: Vec<AttackRow>,
     /// Hosts that listen or are attacked, where the run has a duration.
     pub memory: Vec<MemoryRow>,
-    /// About the run itself.
+    /// Facts about the run itself: versions, seeds, times.
     pub run: RunInfo,
 }
 
 /// A port that listens to strangers.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ListenRow {
-    /// Its name.
+    /// Name of the port, as the scenario has it.
     pub name: String,
-    /// What it holds and has seen.
+    /// Connections and memory that the port holds, and its totals.
     pub result: ReceptionResult,
 }
 
 /// An attack from outside.
 #[derive(Clone, PartialEq, Debug)]
 pub struct AttackRow {
-    /// Its name.
+    /// Name of the attack, as the scenario has it.
     pub name: String,
-    /// What was sent.
+    /// Packets and octets that were sent, and answers to them.
     pub result: AttackResult,
 }
 
 /// What the endpoints and listening ports of a host took.
 #[derive(Clone, PartialEq, Debug)]
 pub struct MemoryRow {
-    /// The host.
+    /// Name of the host.
     pub host: String,
     /// Octets, looked at every 5 ms.
     pub result: MemoryResult,
 }
 
-/// What became of a flow.
+/// What became of a flow by the end of the run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct FlowRow {
-    /// Its name.
+    /// Name of the flow.
     pub flow: String,
-    /// Its transport.
+    /// Transport: `tcp`, `sctp`, `mptcp` or `udp`.
     pub protocol: &'static str,
-    /// When it started.
+    /// Time at which it started, in seconds.
     pub start_s: f64,
-    /// When the last octet reached the receiving application, if it did.
+    /// Time at which the last octet reached the receiving application, in seconds, if it did.
     pub finish_s: Option<f64>,
     /// Octets that the application of the host `to` received.
     pub bytes: u64,
@@ -103,7 +103,7 @@ pub struct FlowRow {
     /// Why the connection ended, once it has: `normal`, `reset`, `refused`,
     /// `timed-out` or `aborted`.
     pub closed: Option<&'static str>,
-    /// How far it came: see [`Outcome`].
+    /// Outcome of the flow, from complete to stalled.
     pub outcome: Outcome,
     /// Where the outcome is `ended`, `unfinished` or `stalled`: how much has arrived of how much, what
     /// it waits for, and the state of both ends.
@@ -117,28 +117,28 @@ pub struct FlowRow {
     /// Retransmissions that turned out needless to their sender, of both sides;
     /// see [`Observation`](anabranch_endpoint::Observation).
     pub spurious_retransmissions: u64,
-    /// Of a flow over Multipath TCP: a side has fallen back to TCP (RFC 8684
-    /// §3.7). `None` for other transports.
+    /// Whether a side of a flow over Multipath TCP has fallen back to TCP (RFC 8684 §3.7). `None`
+    /// for other transports.
     pub fallback: Option<bool>,
 }
 
-/// What became of the messages of a flow, of one direction.
+/// Totals of the messages of a flow, of one direction.
 #[derive(Clone, PartialEq, Debug)]
 pub struct MessageRow {
     /// The flow; `FLOW.reverse` for the messages of its other host.
     pub flow: String,
     /// Made by the application.
     pub made: u64,
-    /// Read by the peer's.
+    /// Messages that the peer's application read.
     pub delivered: u64,
     /// Mean time from being made to being read, of those that were.
     pub delay_s: Option<f64>,
-    /// The longest.
+    /// Longest time from being made to being read, in seconds.
     pub longest_delay_s: Option<f64>,
     /// Mean time that they were complete at the receiver and waited for
     /// earlier ones of their stream (head-of-line blocking).
     pub wait_s: Option<f64>,
-    /// The longest.
+    /// Longest time that one was complete and waited for earlier ones, in seconds.
     pub longest_wait_s: Option<f64>,
 }
 
@@ -149,48 +149,48 @@ pub struct DatagramRow {
     pub flow: String,
     /// Name of the codec, of a call.
     pub codec: Option<&'static str>,
-    /// They are echoes.
+    /// The datagrams are echoes of the peer's.
     pub is_echo: bool,
-    /// What became of them.
+    /// Counts and delays of the datagrams.
     pub summary: DatagramSummary,
 }
 
-/// A video.
+/// A video that a flow watched.
 #[derive(Clone, PartialEq, Debug)]
 pub struct VideoRow {
-    /// The flow.
+    /// Name of the flow.
     pub flow: String,
     /// The rule that selects rates.
     pub selection: &'static str,
-    /// How it went.
+    /// Rates, stalls and delays of the video.
     pub summary: VideoSummary,
 }
 
-/// Loads of a page.
+/// The loads of a page by a flow.
 #[derive(Clone, PartialEq, Debug)]
 pub struct LoadRow {
-    /// The flow.
+    /// Name of the flow.
     pub flow: String,
-    /// How they went.
+    /// Counts and times of the loads.
     pub summary: LoadSummary,
 }
 
 /// A path of a flow, as the sender of its data saw it at the end.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PathRow {
-    /// The flow.
+    /// Name of the flow.
     pub flow: String,
     /// The sender's interface.
     pub from: String,
-    /// The peer's.
+    /// The peer's interface.
     pub to: String,
-    /// Which of the subflows between the two, from 0.
+    /// Index among the subflows between the two interfaces, from 0.
     pub subflow: u8,
     /// `unconfirmed`, `active`, `potentially-failed` or `inactive`.
     pub state: &'static str,
     /// Packets with data sent.
     pub packets: u64,
-    /// Of these, sent again.
+    /// Packets among `packets` that carried retransmissions.
     pub retransmitted_packets: u64,
     /// Octets sent this way that the peer has acknowledged; what went several
     /// ways counts in each.
@@ -204,9 +204,9 @@ pub struct PathRow {
     pub fast_retransmits: u64,
     /// Expiries of the retransmission timer.
     pub timeouts: u64,
-    /// Heartbeats sent.
+    /// Heartbeats sent to this address.
     pub heartbeats: u64,
-    /// Errors in a row.
+    /// Errors in a row, at the end of the run.
     pub errors: u32,
     /// Congestion window, in octets.
     pub cwnd: u64,
@@ -219,9 +219,9 @@ pub struct PathRow {
 /// A direction of a link and its counters.
 #[derive(Clone, PartialEq, Debug)]
 pub struct LinkRow {
-    /// Name of the direction.
+    /// Name of the link's direction.
     pub name: String,
-    /// What it counted.
+    /// Totals that the direction counted.
     pub counters: LinkCounters,
     /// Octets that it delivered, over those that its rate could have carried in the run; `None` where
     /// its rate changes.
@@ -235,7 +235,7 @@ pub struct LinkRow {
 pub struct RegulatorRow {
     /// Name of its forward link's direction.
     pub name: String,
-    /// What it counted.
+    /// Totals that the regulator counted.
     pub counters: RegulatorCounters,
 }
 
@@ -244,37 +244,37 @@ pub struct RegulatorRow {
 pub struct PortRow {
     /// The line's name; of the port at its second end with `-reverse`.
     pub name: String,
-    /// What it counted.
+    /// Totals that the port counted.
     pub counters: PortCounters,
 }
 
-/// Values over time.
+/// A quantity over time, one value for each date.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct NamedSeries {
     /// `FLOW.WHAT`, `FLOW.reverse.WHAT` or `LINK.WHAT`.
     pub name: String,
-    /// Dates, ascending.
+    /// Dates in seconds of the run, ascending.
     pub time_s: Vec<f64>,
     /// Octets, seconds, packets or stream offsets, as the quantity has it.
     pub value: Vec<f64>,
-    /// For packets sent: octets of payload.
+    /// Octets of payload of each packet; for packets sent only.
     pub len: Vec<u32>,
-    /// For packets sent: whether the first octet had been sent before.
+    /// Whether the first octet of each packet had been sent before; for packets sent only.
     pub retransmission: Vec<bool>,
 }
 
-/// About a run.
+/// Facts about a run that are not of its flows.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RunInfo {
     /// Version of this package.
     pub version: &'static str,
-    /// The seed.
+    /// Seed from which its random numbers were derived.
     pub seed: u64,
-    /// Which replication.
+    /// Number of the replication, from 0.
     pub replication: u64,
     /// Name of the random generator.
     pub generator: &'static str,
-    /// Events handled.
+    /// Events that the simulator handled.
     pub events: u64,
     /// Packets times the links that each crossed.
     pub packet_hops: u64,
@@ -283,13 +283,13 @@ pub struct RunInfo {
     pub dropped_checksum: u64,
     /// ICMP errors that a limit of their rate kept back.
     pub icmp_withheld: u64,
-    /// Wall-clock seconds.
+    /// Wall-clock seconds of the run.
     pub wall_s: f64,
     /// CPU seconds of the thread.
     pub cpu_s: f64,
-    /// When the run ended, in simulated time.
+    /// Virtual time at which the run ended, in seconds.
     pub end_s: f64,
-    /// Why it ended then.
+    /// The reason for which the run ended.
     pub ended: End,
     /// Hash over all packet events, when asked for.
     pub trace_hash: Option<u64>,

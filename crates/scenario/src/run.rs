@@ -22,16 +22,16 @@ use anabranch_units::{Span, Time};
 use anabranch_wire::Addr;
 use std::path::PathBuf;
 
-/// How to run a scenario.
+/// Options of a run that are not in the scenario.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct RunOptions {
     /// Seed; `None` takes the scenario's.
     pub seed: Option<u64>,
-    /// Which replication: another one has other random draws.
+    /// Number of the replication, from 0: another one has other random draws.
     pub replication: u64,
     /// Write packets to this file, as pcapng.
     pub pcap: Option<PathBuf>,
-    /// Which packets, and how much of them.
+    /// The packets that are written, and how much of each.
     pub capture: CaptureOptions,
     /// Compute a hash over all packet events.
     pub trace_hash: bool,
@@ -219,8 +219,7 @@ pub fn run_batch(
     })
 }
 
-/// How long a flow has taken: to its finish, or else until it stopped or the
-/// run ended.
+/// Returns how long a flow has taken: to its finish, or else until it stopped or the run ended.
 fn seconds(flow: &BuiltFlow, result: &anabranch_sim::FlowResult, end: Time) -> f64 {
     let until = result.finish.unwrap_or(flow.stop.map_or(end, |stop| stop.min(end)));
     until.saturating_since(result.start).as_secs_f64()

@@ -7,23 +7,23 @@ use anabranch_units::Time;
 use std::fmt;
 use std::path::PathBuf;
 
-/// Why a run failed.
+/// The reason for which a run failed.
 #[derive(Debug)]
 pub enum RunError {
     /// The scenario cannot be built.
     Input(InputError),
     /// A file could not be written.
     Output {
-        /// Which.
+        /// The file that could not be written.
         path: PathBuf,
-        /// Why.
+        /// What the operating system said.
         error: std::io::Error,
     },
     /// An algorithm of the user's own cannot go on.
     Algorithm {
-        /// When, in the time of the run; `None` in live runs.
+        /// Time in the run; `None` in live runs.
         at: Option<Time>,
-        /// Why.
+        /// What the algorithm did or said.
         failure: Box<Failure>,
     },
     /// Whoever watched it stopped it.

@@ -72,11 +72,12 @@ use toml::{Table, Value};
 /// An experiment: a network, its traffic and what to observe.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Scenario {
-    /// Title, for reports.
+    /// Title of the experiment, for reports.
     pub name: String,
-    /// When the run ends; `None` runs until every flow has ended.
+    /// Virtual time at which the run ends; `None` runs until every flow has ended.
     pub duration: Option<Span>,
-    /// When a run without a duration ends at the latest, although flows have not ended.
+    /// Virtual time at which a run without a duration ends at the latest, although flows have not
+    /// ended.
     pub time_limit: Span,
     /// Seed, unless the run is given another.
     pub seed: u64,
@@ -84,11 +85,11 @@ pub struct Scenario {
     pub ip: Ip,
     /// The first of its addresses of IPv4; the others follow.
     pub first_ipv4: Ipv4Addr,
-    /// The hosts.
+    /// The hosts, with their interfaces.
     pub hosts: Vec<HostSpec>,
     /// Names of the routers.
     pub routers: Vec<String>,
-    /// Which of several shortest paths.
+    /// The choice among several shortest paths.
     pub routing: Routing,
     /// Nodes answer packets that they drop with ICMP errors, up to these limits.
     pub icmp: Option<IcmpLimits>,
@@ -96,23 +97,23 @@ pub struct Scenario {
     pub channels: Vec<ChannelSpec>,
     /// Links; each has two directions.
     pub links: Vec<LinkSpec>,
-    /// Traffic.
+    /// Flows: who sends what to whom.
     pub flows: Vec<FlowSpec>,
     /// Ports that listen to strangers.
     pub listeners: Vec<ListenSpec>,
-    /// Attacks.
+    /// Attacks on hosts, ports or flows.
     pub attacks: Vec<AttackSpec>,
-    /// Time series to record.
+    /// Time series that are recorded.
     pub observe: Vec<Observe>,
 }
 
-/// Which of several shortest paths a packet takes.
+/// The choice among several shortest paths of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Routing {
     /// Over the link that stands first.
     #[default]
     First,
-    /// By a hash of the flow.
+    /// A hash of the flow chooses; all its packets take one path.
     Ecmp,
 }
 
@@ -207,7 +208,7 @@ impl Scenario {
         form.rare("first_ipv4", ip::first(), &mut self.first_ipv4, &ip::FIRST)
     }
 
-    /// The lists of tables.
+    /// Reads, writes or describes the lists of tables.
     fn parts(&mut self, form: &mut Form<'_>) -> Result<(), InputError> {
         form.says("capacities that links share by explicit rates, see [channels](#channels)");
         if !matches!(form, Form::Write(_)) || !self.channels.is_empty() {

@@ -4,16 +4,16 @@
 
 use toml::Value;
 
-/// A field of a table.
+/// A field of a table, as the schema and docs/scenario.md describe it.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Field {
-    /// The name in TOML.
+    /// The name of the field in TOML.
     pub name: &'static str,
     /// What it means: a sentence or more, in Markdown with links from docs/.
     pub says: &'static str,
     /// What an absent field means.
     pub default: Default,
-    /// What it may hold.
+    /// The values that it may hold.
     pub shape: Shape,
 }
 
@@ -22,24 +22,24 @@ pub(crate) struct Field {
 pub(crate) enum Default {
     /// The field must be there.
     Required,
-    /// The same as this value.
+    /// An absent field has this value.
     Value(Value),
     /// No value says it; these words do.
     Words(&'static str),
 }
 
-/// What a value may be.
+/// The set of values that a field may hold.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Shape {
-    /// `true` or `false`.
+    /// The values `true` and `false`.
     Boolean,
-    /// This value alone.
+    /// One value and no other.
     Only(Value),
     /// A whole number within the bounds.
     Integer(i64, i64),
     /// A number within the bounds, which belong to it.
     Number(f64, f64),
-    /// A text.
+    /// Any text in quotes.
     Text,
     /// A text that a regular expression describes.
     Pattern(&'static str),
@@ -47,20 +47,20 @@ pub(crate) enum Shape {
     Quantity {
         /// The regular expression of its texts.
         pattern: &'static str,
-        /// One such text.
+        /// A text that is such a quantity.
         example: &'static str,
     },
     /// One of these words.
     Words(Vec<String>),
-    /// A list of such values.
+    /// A list of values of this shape.
     List(Box<Shape>),
     /// A list with one value for each of these shapes.
     Tuple(Vec<Shape>),
-    /// A table.
+    /// A table with these fields.
     Table(Table),
     /// A table with these fields and any others.
     Open(Table),
-    /// What one of these describes.
+    /// A value of any one of these shapes.
     Any(Vec<Shape>),
     /// A shape that stands in several places, by its name.
     Named(&'static str, Box<Shape>),
@@ -75,7 +75,7 @@ pub(crate) struct Table {
     pub kinds: Option<Kinds>,
 }
 
-/// The kinds of a table.
+/// The kinds of a table, each with fields of its own.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Kinds {
     /// The field that names the kind.
@@ -89,31 +89,31 @@ pub(crate) struct Kinds {
 /// The kind of a table that does not say it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum KindDefault {
-    /// The table must say it.
+    /// The table must name its kind.
     None,
-    /// This one.
+    /// The table is of this kind.
     Kind(&'static str),
     /// One that another field decides, so that the fields of any may be there.
     Any,
 }
 
 impl Shape {
-    /// A list of such values.
+    /// Makes the shape of lists of such values.
     pub fn list(self) -> Shape {
         Shape::List(Box::new(self))
     }
 
-    /// The same under a name.
+    /// Gives the shape a name, under which it stands once.
     pub fn named(self, name: &'static str) -> Shape {
         Shape::Named(name, Box::new(self))
     }
 
-    /// Also `false`.
+    /// Allows `false` beside the shape.
     pub fn or_false(self) -> Shape {
         Shape::Any(vec![self, Shape::Only(Value::Boolean(false))])
     }
 
-    /// One word.
+    /// Makes the shape of one word.
     pub fn word(word: &str) -> Shape {
         Shape::Words(vec![word.to_owned()])
     }

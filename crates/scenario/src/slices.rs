@@ -9,13 +9,13 @@ use anabranch_sim::Simulation;
 use anabranch_units::{Span, Time};
 use std::time::{Duration, Instant};
 
-/// How long a slice should take.
+/// Wall-clock time that a slice should take.
 const WANTED: Duration = Duration::from_millis(100);
 
 /// Asked between slices; true stops the run.
 pub type Watch<'a> = &'a dyn Fn() -> bool;
 
-/// Until when a simulation runs.
+/// The point up to which a simulation runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Until {
     /// This date; the clock then shows it.

@@ -1,4 +1,4 @@
-//! From a file to its text, and from text to a table.
+//! Reads a file's text, and a table from text.
 
 use crate::InputError;
 use toml::Table;

@@ -20,17 +20,17 @@ use anabranch_wire::{FlowKey, Packet};
     reason = "TCP, the usual one, stands in place: a box would cost a load with each packet"
 )]
 pub enum Transport {
-    /// RFC 9293.
+    /// TCP (RFC 9293).
     Tcp(Connection),
-    /// RFC 9260.
+    /// SCTP (RFC 9260).
     Sctp(Box<Association>),
     /// RFC 9260 with addresses that change, RFC 5061.
     Mobile(Box<MobileAssociation>),
-    /// RFC 8684.
+    /// Multipath TCP (RFC 8684).
     Mptcp(Box<Multipath>),
-    /// RFC 768.
+    /// UDP (RFC 768).
     Udp(Box<Socket>),
-    /// Any of them, of a peer that does not tell the truth.
+    /// An endpoint of any transport, of a peer that does not tell the truth.
     Misbehaving(Box<Misbehaving<Transport>>),
     /// A socket of a kernel, in live runs.
     #[cfg(target_os = "linux")]
@@ -40,7 +40,7 @@ pub enum Transport {
     KernelUdp(Box<anabranch_live::KernelDatagrams>),
 }
 
-/// The same expression for whichever transport it is.
+/// Evaluates one expression on the endpoint that is held, whichever transport that is.
 macro_rules! each {
     ($self:expr, $endpoint:ident => $value:expr) => {
         match $self {

@@ -11,7 +11,7 @@ use std::fmt;
 pub struct Warning {
     /// Path of the field, like `links[0].regulator.max_delay`.
     pub field: String,
-    /// What will come of it.
+    /// What will come of the value.
     pub message: String,
 }
 
@@ -22,7 +22,7 @@ impl fmt::Display for Warning {
 }
 
 impl Scenario {
-    /// What is allowed, but hardly meant.
+    /// Returns a warning for each value that is allowed, but hardly meant.
     pub fn warnings(&self) -> Vec<Warning> {
         regulators(self)
     }
@@ -30,7 +30,7 @@ impl Scenario {
 
 /// A direction with a regulator, and what is known of the flows that cross it.
 struct Regulated<'a> {
-    /// Path of the regulator.
+    /// Path of the regulator's field.
     field: String,
     way: &'a Direction,
     from: usize,

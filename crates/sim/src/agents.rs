@@ -14,13 +14,13 @@ pub(crate) struct Agents<E> {
     pub receptions: Vec<Reception<E>>,
     pub assaults: Vec<Assault>,
     pub gauges: Vec<Gauge>,
-    /// Of each node its host.
+    /// Host of each node, by the node's number.
     pub owners: Vec<NodeId>,
-    /// Of each reception, the share of its port.
+    /// Number of the shared port of each reception.
     pub shares: Vec<u32>,
 }
 
-/// One of them.
+/// Names one agent by its kind and its place among them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Agent {
     Reception(usize),
@@ -56,7 +56,7 @@ impl<E> Agents<E> {
         }
     }
 
-    /// Its number.
+    /// Returns the number of the agent's event source, counted from the first agent.
     pub(crate) fn number(&self, agent: Agent) -> usize {
         match agent {
             Agent::Reception(at) => at,
@@ -67,7 +67,7 @@ impl<E> Agents<E> {
 }
 
 impl<E: crate::FlowEndpoint> Agents<E> {
-    /// When it is to be called.
+    /// Returns when the agent is to be called; [`Time::NEVER`] for not at all.
     pub(crate) fn due(&self, agent: Agent) -> Time {
         match agent {
             Agent::Reception(at) => self.receptions[at].due(),

@@ -22,14 +22,14 @@ use task::Task;
 pub enum App {
     /// Writes this many octets at once (`None`: without end), then closes.
     Bulk {
-        /// How many.
+        /// Octets to write; `None` for a stream without end.
         bytes: Option<u64>,
     },
     /// Writes nothing; closes when the peer has closed.
     Sink,
-    /// As `Bulk`, where the peer writes too.
+    /// Writes as `Bulk` does, where the peer writes too.
     BulkAndSink {
-        /// How many.
+        /// Octets to write; `None` for a stream without end.
         bytes: Option<u64>,
     },
     /// Writes what its traffic allows when it allows it, then closes.
@@ -64,13 +64,13 @@ const ENDLESS: u64 = 1 << 60;
 #[derive(Debug)]
 pub(crate) struct AppState {
     task: Task,
-    /// Octets written.
+    /// Octets that it has written.
     written: u64,
     /// Octets that the peer will write; `u64::MAX` without end.
     expected: u64,
-    /// Octets read.
+    /// Octets that it has read.
     pub received: u64,
-    /// When the last of them came.
+    /// Time at which the last of them was read.
     last: Time,
     wrong: u16,
     bits: u8,
@@ -141,7 +141,7 @@ impl AppState {
         Some(&context.channels[self.task.own_channel()?])
     }
 
-    /// The same, to change it.
+    /// Returns the channel of the messages that it sends, to change it.
     fn sender<'a>(&self, context: &'a mut AppContext) -> Option<&'a mut Channel> {
         Some(&mut context.channels[self.task.own_channel()?])
     }
@@ -150,7 +150,7 @@ impl AppState {
         Some(&mut context.sources[self.task.source()?])
     }
 
-    /// When to call [`AppState::handle_timeout`].
+    /// Returns when to call [`AppState::handle_timeout`]; [`Time::NEVER`] for not at all.
     #[inline]
     pub(crate) fn due(&self, context: &AppContext) -> Time {
         match self.task {
@@ -181,8 +181,8 @@ impl AppState {
         self.task.source()
     }
 
-    /// Of an application that makes requests: when it made each, and when the
-    /// response was whole.
+    /// Returns for each request that it made when it made it, and when the response was whole;
+    /// empty for applications that make none.
     pub(crate) fn exchanges<'a>(&self, context: &'a AppContext) -> &'a [(Time, Option<Time>)] {
         self.task.source().map_or(&[], |number| context.sources[number].exchanges())
     }
@@ -313,8 +313,8 @@ impl AppState {
         self.wrong as u64
     }
 
-    /// When both sides of a flow had read all, if there was something to read
-    /// and an end to it.
+    /// Returns when both sides of a flow had read all, if there was something to read and an end to
+    /// it.
     pub(crate) fn finish(client: &AppState, server: &AppState) -> Option<Time> {
         let sides = [client, server];
         let is_finite = sides.iter().all(|side| side.expected != u64::MAX);
@@ -408,7 +408,7 @@ impl AppState {
         }
     }
 
-    /// What came may allow more to be written.
+    /// Lets the application write more, where what came allows it.
     fn answer<E: Service>(&mut self, now: Time, endpoint: &mut E, context: &mut AppContext) {
         let received = self.received;
         let Some(source) = self.source(context) else { return };
@@ -430,7 +430,7 @@ impl AppState {
         }
     }
 
-    /// Those that wait for this flow hear of it.
+    /// Tells those that wait for this flow.
     fn pass_barrier(&mut self, now: Time, context: &mut AppContext, gone: bool) {
         let Some(number) = self.task.source() else { return };
         if let Some(barrier) = context.sources[number].barrier() {

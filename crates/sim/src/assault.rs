@@ -9,11 +9,11 @@ use anabranch_wire::{Addr, Packet};
 
 /// Description of an attacker.
 pub struct AttackSpec {
-    /// Its name.
+    /// Name of the attacker in results.
     pub name: String,
     /// The node that its packets leave from.
     pub node: NodeId,
-    /// What makes them.
+    /// The machine that makes its packets.
     pub attacker: Box<dyn Attacker + Send>,
     /// Addresses of nobody that it sends from: the first and how many. What is sent to
     /// them goes towards its node.
@@ -25,7 +25,7 @@ pub struct AttackSpec {
 /// What an attacker has sent so far.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct AttackResult {
-    /// Packets.
+    /// Packets that it sent.
     pub packets: u64,
     /// Octets, as links charge them.
     pub bytes: u64,
@@ -33,7 +33,7 @@ pub struct AttackResult {
     pub answers: u64,
 }
 
-/// An attacker at work.
+/// An attacker in a run, with what it has sent.
 pub(crate) struct Assault {
     pub name: String,
     pub node: NodeId,
@@ -44,7 +44,7 @@ pub(crate) struct Assault {
 }
 
 impl Assault {
-    /// What is sent to this address goes towards its node.
+    /// Whether the attacker has forged this address, so that packets to it go towards its node.
     pub(crate) fn has_forged(&self, addr: Addr) -> bool {
         addr.0.checked_sub(self.forged.0.0).is_some_and(|at| at < self.forged.1)
     }

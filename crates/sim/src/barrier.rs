@@ -11,11 +11,11 @@ pub(crate) struct Barrier {
 
 #[derive(Debug)]
 struct Member {
-    /// Number of the source.
+    /// Number of the source of traffic.
     source: u32,
     /// Number of its endpoint.
     endpoint: u32,
-    /// Its response is whole; it waits for the others.
+    /// Its response is whole, and it waits for the others.
     waits: bool,
     /// It will make no more requests.
     left: bool,
@@ -41,7 +41,7 @@ impl Barrier {
         opens
     }
 
-    /// Those who have not left: source and endpoint.
+    /// Returns source and endpoint of those that have not left.
     pub(crate) fn present(&self) -> impl Iterator<Item = (u32, u32)> {
         self.members
             .iter()

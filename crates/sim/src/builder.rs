@@ -78,76 +78,76 @@ pub struct SimulationBuilder<E> {
 pub enum BuildError {
     /// A link's configuration is wrong.
     Link {
-        /// The link.
+        /// Name of the link.
         name: String,
-        /// The field.
+        /// The field with its value, and what is allowed.
         error: ConfigError,
     },
     /// A channel's configuration is wrong.
     Channel {
-        /// The channel.
+        /// Name of the channel.
         name: String,
-        /// The field.
+        /// The field with its value, and what is allowed.
         error: ConfigError,
     },
     /// A link ends where it starts.
     Loop {
-        /// The link.
+        /// Name of the link.
         name: String,
     },
     /// There is no path between the hosts of a flow.
     Unreachable {
-        /// The flow.
+        /// Name of the flow.
         flow: String,
-        /// From this host.
+        /// Name of the host that cannot reach the other.
         from: String,
-        /// To this one.
+        /// Name of the host that is not reached.
         to: String,
     },
     /// A flow starts or ends at a router.
     NotAHost {
-        /// The flow.
+        /// Name of the flow.
         flow: String,
-        /// The router.
+        /// Name of the router.
         node: String,
     },
     /// A flow starts and ends at one host.
     SameHost {
-        /// The flow.
+        /// Name of the flow.
         flow: String,
-        /// The host.
+        /// Name of the host.
         node: String,
     },
     /// Two endpoints of a host have one port.
     PortInUse {
-        /// The second flow.
+        /// Name of the flow that was added second.
         flow: String,
-        /// The host.
+        /// Name of the host.
         node: String,
-        /// The port.
+        /// Port that both have.
         port: u16,
     },
     /// Two endpoints that share ports of a host cannot be told apart.
     Indistinct {
-        /// The second flow.
+        /// Name of the flow that was added second.
         flow: String,
-        /// The host.
+        /// Name of the host.
         node: String,
-        /// What they have in common.
+        /// The key or token that they have in common.
         taken: Taken,
     },
     /// Two listening ports of a host are one, or the port is a flow's own.
     NotFree {
         /// The second that listens.
         listener: String,
-        /// The host.
+        /// Name of the host.
         node: String,
-        /// The port.
+        /// Port that is not free.
         port: u16,
     },
     /// A flow starts at [`Time::NEVER`].
     NeverStarts {
-        /// The flow.
+        /// Name of the flow.
         flow: String,
     },
 }
@@ -219,7 +219,7 @@ impl<E> Default for SimulationBuilder<E> {
 }
 
 impl<E: FlowEndpoint> SimulationBuilder<E> {
-    /// Nothing yet.
+    /// Makes a builder without nodes, links and flows.
     pub fn new() -> SimulationBuilder<E> {
         SimulationBuilder::default()
     }
@@ -268,7 +268,7 @@ impl<E: FlowEndpoint> SimulationBuilder<E> {
         self.offload.push(host);
     }
 
-    /// Adds a router.
+    /// Adds a router, which forwards packets.
     pub fn router(&mut self, name: &str) -> NodeId {
         self.node_names.push(name.to_owned());
         self.topology.add_node(true)
@@ -382,7 +382,7 @@ impl<E: FlowEndpoint> SimulationBuilder<E> {
         self.ipv6.push(node);
     }
 
-    /// How many of them nodes send; at first without limit.
+    /// Limits how many ICMP errors nodes send; at first there is no limit.
     pub fn icmp_limits(&mut self, limits: IcmpLimits) {
         self.icmp_limits = limits;
     }
@@ -392,7 +392,7 @@ impl<E: FlowEndpoint> SimulationBuilder<E> {
         self.topology.addr(node)
     }
 
-    /// Adds a flow.
+    /// Adds a flow, and returns its number.
     pub fn flow(&mut self, spec: FlowSpec<E>) -> FlowId {
         let id = FlowId(self.flows.len() as u32);
         assert!(id.0 < 1 << 30, "a simulation has fewer than 2^30 flows");

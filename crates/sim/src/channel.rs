@@ -17,7 +17,7 @@ pub(crate) struct Channels {
     pub of_link: Vec<u32>,
 }
 
-/// No channel.
+/// The channel number of a link that has no channel.
 pub(crate) const NONE: u32 = u32::MAX;
 
 impl Channels {

@@ -24,28 +24,29 @@ pub struct DatagramSpec {
     pub call: Option<Call>,
 }
 
-/// What became of the datagrams that one side sent.
+/// Totals and distributions of the datagrams that one side sent.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct DatagramSummary {
-    /// Sent by the host.
+    /// Datagrams that the host sent.
     pub sent: u64,
     /// Received for the first time.
     pub received: u64,
     /// Copies received beyond that.
     pub duplicates: u64,
-    /// In the network when the run ended.
+    /// Datagrams in the network when the run ended.
     pub under_way: u64,
-    /// Losses and their runs.
+    /// Datagrams lost, and the runs that they make.
     pub losses: Losses,
     /// Received after one with a higher number (RFC 4737 §4.1, Type-P-Reordered).
     pub reordered: u64,
     /// One-way delay from the application's making it to its peer's reading it, seconds.
     pub delay: Option<Distribution>,
-    /// Interarrival jitter.
+    /// Interarrival jitter (RFC 3550 §6.4.1); `None` before two datagrams.
     pub jitter: Option<JitterSummary>,
-    /// Of echoes: from making the request to reading the echo, seconds.
+    /// Round-trip time of echoes, from making the request to reading the echo, in seconds; `None`
+    /// for other datagrams.
     pub round_trip: Option<Distribution>,
-    /// Of a call: what was heard.
+    /// What the listener of a call heard; `None` for other datagrams.
     pub call: Option<CallSummary>,
 }
 
@@ -58,7 +59,7 @@ pub struct CallSummary {
     pub quality: Option<CallQuality>,
 }
 
-/// The measures at work.
+/// What a receiver has measured so far.
 #[derive(Clone, Debug)]
 pub(crate) struct Datagrams {
     delays: Times,
@@ -112,7 +113,7 @@ impl Datagrams {
         }
     }
 
-    /// Of `sent` datagrams, of which the last `under_way` missing are in the network.
+    /// Sums up `sent` datagrams, of which the last `under_way` missing are in the network.
     pub(crate) fn summary(&self, sent: u64, under_way: u64) -> DatagramSummary {
         let losses = self.arrived.losses(sent, under_way);
         let call = self.call.as_ref().map(|(call, played)| {

@@ -9,7 +9,7 @@ use anabranch_units::Time;
 pub struct EventQueue {
     /// Date in the high 64 bits, source below.
     heap: Vec<u128>,
-    /// Where each source stands in the heap.
+    /// Place of each source in the heap.
     places: Vec<u32>,
 }
 
@@ -26,17 +26,17 @@ impl EventQueue {
         EventQueue { heap: Vec::new(), places: vec![ABSENT; sources] }
     }
 
-    /// Number of sources.
+    /// Returns how many sources there are, pending or not.
     pub fn sources(&self) -> usize {
         self.places.len()
     }
 
-    /// From now on there are `sources` sources; no fewer than before.
+    /// Makes room for `sources` sources; no fewer than before.
     pub fn grow(&mut self, sources: usize) {
         self.places.resize(sources.max(self.places.len()), ABSENT);
     }
 
-    /// The first event.
+    /// Returns date and source of the first event.
     #[inline]
     pub fn peek(&self) -> Option<(Time, u32)> {
         self.heap.first().map(|key| (Time::from_picos((key >> 64) as u64), *key as u32))
@@ -48,7 +48,7 @@ impl EventQueue {
         self.heap.first().map_or(Time::NEVER, |key| Time::from_picos((key >> 64) as u64))
     }
 
-    /// When `source` is due; [`Time::NEVER`] when it is not pending.
+    /// Returns when `source` is due; [`Time::NEVER`] when it is not pending.
     #[inline]
     pub fn date(&self, source: u32) -> Time {
         match self.places[source as usize] {
@@ -84,7 +84,7 @@ impl EventQueue {
         self.heap.len()
     }
 
-    /// Nothing is pending.
+    /// Whether no event is pending.
     pub fn is_empty(&self) -> bool {
         self.heap.is_empty()
     }

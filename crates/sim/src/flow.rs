@@ -15,23 +15,23 @@ impl FlowId {
         self.0 << 1 | side as u32
     }
 
-    /// Whose endpoint has the number.
+    /// Returns the flow and the side of the endpoint with this number.
     pub(crate) fn of_endpoint(number: u32) -> (FlowId, Side) {
         (FlowId(number >> 1), if number & 1 == 0 { Side::Client } else { Side::Server })
     }
 }
 
-/// A side of a flow.
+/// A side of a flow, by who opens the connection.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Side {
-    /// Opens the connection.
+    /// The side that opens the connection.
     Client = 0,
-    /// Waits for it.
+    /// The side that waits for the connection.
     Server = 1,
 }
 
 impl Side {
-    /// The other one.
+    /// Returns the other side of the flow.
     #[must_use]
     pub const fn peer(self) -> Side {
         match self {
@@ -59,23 +59,23 @@ pub struct FlowSpec<E> {
     pub client_app: App,
     /// What runs on the server.
     pub server_app: App,
-    /// When the client connects.
+    /// Time at which the client connects.
     pub start: Time,
-    /// When both applications stop: one with an endless stream aborts, one of
-    /// known length is left to finish.
+    /// Time at which both applications stop: one with an endless stream aborts, one of known length
+    /// is left to finish.
     pub stop: Option<Time>,
     /// Carry real octets of a pattern that depends on the position alone, and
     /// check them at the reader.
     pub octets: bool,
 }
 
-/// What became of a flow.
+/// What became of a flow by the end of the run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FlowResult {
-    /// When the client connected or was to connect.
+    /// Time at which the client connected or was to connect.
     pub start: Time,
-    /// When the last octet of all streams of known length reached the
-    /// receiving application; `None` when it did not, or for endless streams.
+    /// Time at which the last octet of all streams of known length reached the receiving
+    /// application; `None` when it did not, or for endless streams.
     pub finish: Option<Time>,
     /// Octets that the server's application received.
     pub bytes: u64,

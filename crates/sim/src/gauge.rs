@@ -7,18 +7,18 @@ use anabranch_units::{Span, Time};
 /// What endpoints and listening ports of a host take, in octets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct MemoryResult {
-    /// At the last look.
+    /// Octets at the last look.
     pub last: u64,
-    /// At the look that found most.
+    /// Octets at the look that found most.
     pub peak: u64,
-    /// At all looks together.
+    /// Sum of the octets at all looks.
     pub sum: u64,
-    /// Looks.
+    /// Number of looks.
     pub looks: u64,
 }
 
 impl MemoryResult {
-    /// At a look on average.
+    /// Returns the mean over the looks, in octets.
     pub fn mean(&self) -> f64 {
         self.sum as f64 / self.looks.max(1) as f64
     }

@@ -49,19 +49,19 @@ pub(crate) enum HostTask {
     Send(Packet),
     /// An endpoint is polled again.
     Poll(u32),
-    /// Nothing after all.
+    /// There is nothing to do after all.
     Nothing,
 }
 
 /// The hosts that have something special.
 #[derive(Debug)]
 pub(crate) struct Hosts {
-    /// Which of `systems` a node is; [`PLAIN`] for none.
+    /// Place in `systems` of each node; [`PLAIN`] for none.
     of_node: Vec<u32>,
-    /// The same of the node that a link leaves.
+    /// Place in `systems` of the node that each link leaves; [`PLAIN`] for none.
     of_link: Vec<u32>,
     systems: Vec<System>,
-    /// When each of `systems` has something to do.
+    /// Time at which each of `systems` has something to do.
     due: EventQueue,
     backpressure: Option<Backpressure>,
 }
@@ -76,9 +76,9 @@ struct System {
 }
 
 impl Hosts {
-    /// Of the hosts with these configurations; `None` when nothing is special.
-    /// `owners` gives the host of each node, itself for most; `starts` are the
-    /// nodes that links leave, `of_endpoints` the host of each endpoint.
+    /// Makes the hosts with these configurations; `None` when nothing is special. `owners` gives
+    /// the host of each node, itself for most; `starts` are the nodes that links leave,
+    /// `of_endpoints` the host of each endpoint.
     pub(crate) fn new(
         configs: &[(NodeId, HostConfig)],
         owners: impl Iterator<Item = NodeId>,
@@ -109,7 +109,7 @@ impl Hosts {
         self.backpressure.is_some()
     }
 
-    /// When the first of them has something to do.
+    /// Returns when the first of them has something to do.
     pub(crate) fn due(&self) -> Time {
         self.due.first()
     }

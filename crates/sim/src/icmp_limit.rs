@@ -15,24 +15,24 @@ pub struct IcmpBucket {
     pub burst: u32,
 }
 
-/// How many ICMP errors a node sends. An error takes a token of each bucket.
+/// Limits of the ICMP errors that a node sends. An error takes a token of each bucket.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct IcmpLimits {
-    /// Of the node; `None`: no limit.
+    /// The bucket of the node; `None`: no limit.
     pub node: Option<IcmpBucket>,
-    /// Of the node towards one destination; `None`: no limit.
+    /// The bucket of the node towards one destination; `None`: no limit.
     pub destination: Option<IcmpBucket>,
-    /// They hold for *packet too big*, too.
+    /// The limits hold for *packet too big*, too.
     pub too_big: bool,
 }
 
 impl IcmpLimits {
-    /// No limits.
+    /// Nodes send as many errors as they have reason to.
     pub const NONE: IcmpLimits = IcmpLimits { node: None, destination: None, too_big: true };
 
-    /// Those of Linux: `icmp_msgs_per_sec` 1000 with `icmp_msgs_burst` 50, and
-    /// `icmp_ratelimit` of one each second towards a destination, six at once;
-    /// *packet too big* is free of both.
+    /// Returns the limits of Linux: `icmp_msgs_per_sec` 1000 with `icmp_msgs_burst` 50, and
+    /// `icmp_ratelimit` of one each second towards a destination, six at once; *packet too big* is
+    /// free of both.
     pub fn linux() -> IcmpLimits {
         IcmpLimits {
             node: Some(IcmpBucket { interval: Span::from_millis(1), burst: 50 }),

@@ -21,85 +21,86 @@ pub struct MessageTraffic {
     pub size: Sizes,
     /// Larger draws are cut to this: what the send buffer takes.
     pub most: u32,
-    /// How many; `None` for no such end.
+    /// Messages in all; `None` for no such end.
     pub count: Option<u64>,
     /// Octets in all, to which the last message is cut; `None` for no such
     /// end.
     pub total: Option<u64>,
-    /// When they are made.
+    /// The times at which messages are made.
     pub pace: Pace,
-    /// They go on so many streams, in turn.
+    /// Number of streams on which messages go in turn.
     pub streams: u16,
-    /// They are delivered as soon as they are complete.
+    /// Messages are delivered as soon as they are complete.
     pub unordered: bool,
-    /// They may be given up so long after they were made.
+    /// Time after which messages may be given up.
     pub lifetime: Option<Span>,
-    /// They may be given up after so many retransmissions.
+    /// Number of retransmissions after which messages may be given up.
     pub retransmissions: Option<u16>,
     /// Each delivery is kept, not only their sums.
     pub keep: bool,
-    /// They are datagrams, which may be lost, and are measured as such.
+    /// Messages are datagrams, which may be lost, and are measured as such.
     pub datagrams: Option<DatagramSpec>,
     /// Seed of sizes and times.
     pub seed: u64,
 }
 
-/// When messages are made.
+/// The rule for the times at which messages are made.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Pace {
-    /// As soon as the send buffer takes them.
+    /// Messages are made as soon as the send buffer takes them.
     Saturated,
-    /// At a constant rate of octets: each as long after the one before as that
+    /// Messages are made at a constant rate of octets: each as long after the one before as that
     /// one takes at the rate.
     Rate(Rate),
-    /// With such times between them.
+    /// Messages are made with such times between them.
     Every(Duration),
-    /// So long after the start, ascending; there are no more than these.
+    /// Messages are made at these times after the start, ascending; there are no more than these.
     At(Arc<[Span]>),
-    /// At a constant rate of octets during on times, none during off times; begins on.
+    /// Messages are made at a constant rate of octets during on times, none during off times;
+    /// begins on.
     OnOff {
-        /// The rate while on.
+        /// Rate of octets during an on time.
         rate: Rate,
-        /// How long it is on.
+        /// Length of an on time.
         on: Duration,
-        /// How long it is off.
+        /// Length of an off time.
         off: Duration,
     },
     /// One for each message of the peer, as long, as soon as that was read.
     Echo,
 }
 
-/// What became of the messages of a flow.
+/// Totals of the messages of a flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct MessageTotals {
     /// Made by the application.
     pub made: u64,
-    /// Read by the peer's.
+    /// Messages that the peer's application read.
     pub delivered: u64,
     /// Sum of the times from being made to being read.
     pub delay: Span,
-    /// The longest of them.
+    /// The longest time from being made to being read.
     pub longest_delay: Span,
     /// Sum of the times that they were complete and waited for earlier ones.
     pub waited: Span,
-    /// The longest of them.
+    /// The longest time that one was complete and waited for earlier ones.
     pub longest_wait: Span,
 }
 
 /// A message that was read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Delivery {
-    /// When.
+    /// Time at which it was read.
     pub at: Time,
-    /// Its number, counted from 0.
+    /// Number of the message, counted from 0.
     pub number: u32,
-    /// Its stream.
+    /// Number of the stream that it came on.
     pub stream: u16,
-    /// Octets.
+    /// Length in octets.
     pub len: u32,
     /// Time since it was made.
     pub delay: Span,
-    /// How long it was complete and waited for earlier ones of its stream.
+    /// Time for which it was complete and waited for earlier ones of its stream.
     pub waited: Span,
 }
 
@@ -108,16 +109,16 @@ pub struct Delivery {
 struct Waiting {
     made: Time,
     len: u32,
-    /// Of an echo: when its request was made.
+    /// Time at which the request of an echo was made; [`Time::NEVER`] for other messages.
     asked: Time,
 }
 
 /// A message that the endpoint took and that is not read yet.
 #[derive(Clone, Copy, Debug)]
 struct Pending {
-    /// When it was made; [`Time::NEVER`] once it was read.
+    /// Time at which it was made; [`Time::NEVER`] once it was read.
     made: Time,
-    /// As of [`Waiting`].
+    /// The same as in [`Waiting`].
     asked: Time,
 }
 
@@ -126,7 +127,7 @@ struct Pending {
 pub(crate) struct Read {
     /// Octets that are other than those sent.
     pub wrong: usize,
-    /// When it was made, if somebody sent it and it was not read before.
+    /// Time at which it was made, if somebody sent it and it was not read before.
     pub made: Option<Time>,
 }
 
@@ -137,14 +138,14 @@ pub(crate) struct Channel {
     sizes: Generator,
     times: Generator,
     start: Time,
-    /// When the next is made.
+    /// Time at which the next message is made.
     due: Time,
-    /// Octets of those made.
+    /// Octets of the messages made so far.
     octets: u64,
     waiting: VecDeque<Waiting>,
     /// Messages that the endpoint took.
     taken: u64,
-    /// Those that were taken and are not read yet, from the number `first` on.
+    /// Messages that were taken and are not read yet, from the number `first` on.
     pending: VecDeque<Pending>,
     first: u64,
     stopped: bool,
@@ -196,7 +197,7 @@ impl Channel {
         self.traffic.size.draw(sizes).clamp(1, self.traffic.most as u64)
     }
 
-    /// When to call [`Channel::handle_timeout`].
+    /// Returns when to call [`Channel::handle_timeout`].
     pub(crate) fn due(&self) -> Time {
         self.due
     }
@@ -207,12 +208,12 @@ impl Channel {
         t.lifetime.is_none() && t.retransmissions.is_none() && t.datagrams.is_none()
     }
 
-    /// They are echoes.
+    /// Whether the messages are echoes of the peer's.
     pub(crate) fn is_echo(&self) -> bool {
         self.traffic.pace == Pace::Echo
     }
 
-    /// They are datagrams.
+    /// Whether the messages are datagrams, and measured as such.
     pub(crate) fn has_datagrams(&self) -> bool {
         self.datagrams.is_some()
     }
@@ -352,7 +353,7 @@ impl Channel {
         len as u64
     }
 
-    /// A message was read.
+    /// Takes a message that was read: finds its number, and compares its octets with those sent.
     pub(crate) fn on_delivered(&mut self, now: Time, message: &Incoming) -> Read {
         // The number modulo 2^32, among those that are under way.
         let ahead = message.tag.wrapping_sub(tag(self.first)) as usize;
@@ -430,7 +431,7 @@ fn tag(number: u64) -> u32 {
 /// The tag of the first message of each direction.
 pub const FIRST_TAG: u32 = 1 << 16;
 
-/// Where the octets of a message stand in the pattern.
+/// Returns where the octets of a message stand in the pattern.
 fn position(number: u64) -> u64 {
     number << 32
 }

@@ -21,13 +21,13 @@ use anabranch_wire::{Addr, Body, Icmp, IcmpKind, Packet, Quote, icmp};
 pub(crate) struct Network {
     pub now: Time,
     pub links: Vec<Link>,
-    /// Where each link ends, for one load: as the topology says, or the station
-    /// of a regulator.
+    /// Node at which each link ends, for one load: as the topology says, or the station of a
+    /// regulator.
     pub ends: Vec<NodeId>,
     pub events: Tournament,
     pub pool: PacketPool,
     pub routes: Routes,
-    /// Of each node, then `false` for each station of a regulator.
+    /// Whether each node forwards; then `false` for each station of a regulator.
     pub is_router: Vec<bool>,
     pub regulators: Regulators,
     pub channels: Channels,
@@ -181,13 +181,13 @@ impl Network {
         }
     }
 
-    /// When the first host has something to do by itself.
+    /// Returns when the first host has something to do by itself.
     #[inline]
     pub(crate) fn hosts_due(&self) -> Time {
         self.hosts.as_ref().map_or(Time::NEVER, |hosts| hosts.due())
     }
 
-    /// To be called when observers have been attached.
+    /// Finds out who watches; to be called when observers have been attached.
     pub(crate) fn set_watched(&mut self) {
         let by_hosts = self.hosts.as_ref().is_some_and(|hosts| hosts.watch_links());
         self.watched = by_hosts || self.observers.packets() || self.observers.events();

@@ -2,7 +2,7 @@
 
 use anabranch_wire::pattern;
 
-/// How many octets, read from `position` on, are not the pattern's.
+/// Returns how many octets, read from `position` on, are not the pattern's.
 pub(crate) fn mismatches(position: u64, octets: &[u8]) -> usize {
     if pattern::verify(position, octets).is_ok() {
         return 0;

@@ -27,10 +27,10 @@ use anabranch_wire::{Addr, Body, Ecn, Packet, SctpPacket, TcpFlags, TcpSegment, 
 /// packet, with its headers.
 const MOST: u32 = 65_536 - 60;
 
-/// The hosts that do so.
+/// The hosts that take segments together, and the train at hand.
 #[derive(Debug)]
 pub(crate) struct Offload {
-    /// Of each node.
+    /// Whether each node takes segments together.
     nodes: Vec<bool>,
     train: Option<Train>,
 }
@@ -39,7 +39,7 @@ pub(crate) struct Offload {
 #[derive(Debug)]
 struct Train {
     endpoint: u32,
-    /// Octets so far.
+    /// Octets of payload in the train so far.
     len: u32,
     last: Piece,
 }
@@ -63,13 +63,13 @@ enum Like {
 }
 
 impl Offload {
-    /// Of those nodes; `None` when there are none.
+    /// Makes the offload of those nodes; `None` when there are none.
     pub fn new(nodes: Vec<bool>) -> Option<Offload> {
         let some = nodes.contains(&true);
         some.then_some(Offload { nodes, train: None })
     }
 
-    /// Whose train this packet ends before it is heard of, if it does not
+    /// Returns the endpoint whose train this packet ends before it is heard of, if it does not
     /// continue it.
     #[inline]
     pub fn before(&mut self, endpoint: u32, packet: &Packet) -> Option<u32> {
@@ -78,7 +78,7 @@ impl Offload {
         if continues { None } else { self.end() }
     }
 
-    /// Whose train ends now, if there is one.
+    /// Ends the train, and returns the endpoint whose it was.
     pub fn end(&mut self) -> Option<u32> {
         self.train.take().map(|train| train.endpoint)
     }

@@ -12,11 +12,11 @@ use std::collections::VecDeque;
 /// A packet that has reached a host outside.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Departure<'a> {
-    /// When.
+    /// Time at which the packet reached the host.
     pub at: Time,
     /// The host, or its interface.
     pub node: NodeId,
-    /// The packet.
+    /// The packet as it arrived.
     pub packet: &'a Packet,
 }
 
@@ -28,17 +28,17 @@ pub(crate) struct Leaving {
     pub id: PacketId,
 }
 
-/// The hosts outside.
+/// The hosts that stand outside, and what waits for them.
 #[derive(Debug)]
 pub(crate) struct Outside {
-    /// Of each node.
+    /// Whether each node stands outside.
     pub nodes: Vec<bool>,
-    /// Whose packets are whose, for observers.
+    /// The endpoint that each packet belongs to, for observers.
     pub ports: Ports,
     pub leaving: Vec<Leaving>,
     /// Endpoints whose applications have more to write.
     pub rests: VecDeque<u32>,
-    /// How much they write in a turn.
+    /// Octets that they write in a turn.
     pub turn: Turn,
     /// Hosts inside that take segments together.
     pub offload: Option<Offload>,
@@ -49,15 +49,15 @@ pub(crate) struct Outside {
 pub(crate) struct Turn {
     /// All of those that wait together, in octets.
     pub together: u64,
-    /// Each of them at least.
+    /// Octets that each of them writes at least.
     pub least: u64,
 }
 
 impl Turn {
-    /// As much as there is.
+    /// Applications write as much as there is.
     const UNLIMITED: Turn = Turn { together: u64::MAX, least: u64::MAX };
 
-    /// What one writes while so many others wait.
+    /// Returns the octets that one writes while so many others wait.
     pub(crate) fn piece(self, others: usize) -> u64 {
         (self.together / (others as u64 + 1)).max(self.least)
     }

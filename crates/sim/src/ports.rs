@@ -1,4 +1,4 @@
-//! Which endpoint has which port of which node.
+//! Knows which endpoint has which port of which node.
 //!
 //! A port belongs to one endpoint, or is shared: then the host's [`Demux`] tells
 //! whose a packet is.
@@ -8,14 +8,14 @@ use anabranch_endpoint::{Demultiplex, Demux, Taken};
 use anabranch_network::NodeId;
 use anabranch_wire::{Body, FlowKey, Packet};
 
-/// For each node an array over the range of its ports, all in one table, so
+/// The owners of ports: for each node an array over the range of its ports, all in one table, so
 /// that a host with one flow costs one entry wherever its port is.
 #[derive(Debug)]
 pub(crate) struct Ports {
     rows: Vec<Row>,
     /// An endpoint, or from [`SHARED`] on the place of a table in `shared`.
     table: Vec<u32>,
-    /// Of the hosts with shared ports.
+    /// Tables of the hosts with shared ports.
     shared: Vec<Demux>,
 }
 
@@ -84,7 +84,7 @@ impl Ports {
         free
     }
 
-    /// From now on `node` has the ports of `owner`, all of which are bound.
+    /// Gives `node` the ports of `owner`, all of which are bound.
     pub(crate) fn alias(&mut self, node: NodeId, owner: NodeId) {
         self.rows[node.0 as usize] = self.rows[owner.0 as usize];
     }
@@ -96,7 +96,7 @@ impl Ports {
         (endpoint < SHARED).then_some(endpoint)
     }
 
-    /// The port is shared.
+    /// Whether the port is shared by several endpoints.
     #[cold]
     pub(crate) fn is_shared(&self, node: NodeId, port: u16) -> bool {
         self.share_of(node, port).is_some()

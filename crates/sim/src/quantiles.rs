@@ -7,15 +7,15 @@ use hdrhistogram::{Counter, Histogram};
 /// Mean, quantiles and maximum.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Distribution {
-    /// Arithmetic mean.
+    /// Arithmetic mean of the values.
     pub mean: f64,
-    /// Median.
+    /// Median: half of the values are at most this.
     pub p50: f64,
-    /// 95 % are at most this.
+    /// 95 % of the values are at most this.
     pub p95: f64,
-    /// 99 % are at most this.
+    /// 99 % of the values are at most this.
     pub p99: f64,
-    /// Largest.
+    /// Largest value, exactly.
     pub max: f64,
 }
 
@@ -45,7 +45,7 @@ pub(crate) struct Times {
     max: Span,
 }
 
-/// Unit of the histogram.
+/// The unit in which the histogram counts times.
 const TICK: Span = Span::from_nanos(100);
 
 impl Times {
@@ -93,7 +93,7 @@ impl Level {
         self.max = self.max.max(value);
     }
 
-    /// Of the values; `None` before any time has passed.
+    /// Returns the distribution of the values; `None` before any time has passed.
     pub(crate) fn distribution(&self) -> Option<Distribution> {
         let (mean, max) = (self.area / self.seconds, self.max as f64);
         (self.seconds > 0.0).then(|| distribution(&self.histogram, 1.0, mean, max))

@@ -17,15 +17,15 @@ use std::collections::BTreeMap;
 
 /// Description of a port that listens to strangers.
 pub struct ListenSpec<E> {
-    /// Its name.
+    /// Name of the port in results.
     pub name: String,
     /// The host, itself not an interface.
     pub host: NodeId,
-    /// The port.
+    /// Port number that it listens at.
     pub port: u16,
     /// IP protocol number of its transport.
     pub protocol: u8,
-    /// What listens.
+    /// The listener, which makes the connections.
     pub listener: Box<dyn Listen<E> + Send>,
     /// What runs on connections of strangers.
     pub app: App,
@@ -34,7 +34,7 @@ pub struct ListenSpec<E> {
     pub most: usize,
 }
 
-/// What became of a listening port so far.
+/// Totals of a listening port so far.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ReceptionResult {
     /// What the port holds and has seen.
@@ -57,7 +57,7 @@ pub struct ReceptionResult {
 /// A connection of a stranger.
 struct UnknownPeer<E> {
     hosted: Hosted<E>,
-    /// What it took when it was last looked at.
+    /// Octets that it took when it was last looked at.
     memory: u64,
     /// It counts among those that there are at a time no more.
     lingers: bool,
@@ -79,7 +79,7 @@ pub(crate) struct Reception<E> {
     demux: Demux,
     timers: EventQueue,
     held: u64,
-    /// Strangers that linger.
+    /// Number of strangers whose connections linger.
     lingering: usize,
     result: ReceptionResult,
 }
@@ -124,7 +124,7 @@ impl<E: FlowEndpoint> Reception<E> {
         other.listens_at(self.host, self.port, self.protocol)
     }
 
-    /// It listens there.
+    /// Whether it listens at this port of this host.
     pub(crate) fn listens_at(&self, host: NodeId, port: u16, protocol: u8) -> bool {
         (self.host, self.port, self.protocol) == (host, port, protocol)
     }
@@ -224,7 +224,7 @@ impl<E: FlowEndpoint> Reception<E> {
         gives_way
     }
 
-    /// Forgets a stranger.
+    /// Forgets a stranger, and frees its slot.
     pub(crate) fn remove(&mut self, slot: u32) {
         let Some(found) = &mut self.slots[slot as usize] else { return };
         self.lingering -= found.lingers as usize;
@@ -249,7 +249,7 @@ impl<E: FlowEndpoint> Reception<E> {
         self.timers.peek().filter(|(at, _)| *at <= now).map(|(_, slot)| slot)
     }
 
-    /// When the first of its parts is to be called.
+    /// Returns when the first of its parts is to be called.
     pub(crate) fn due(&self) -> Time {
         self.timers.first().min(self.listener.poll_timeout())
     }
@@ -267,7 +267,7 @@ impl<E: FlowEndpoint> Reception<E> {
         self.listener.report().held + self.held
     }
 
-    /// What became of it so far.
+    /// Returns the port's totals so far.
     pub(crate) fn result(&self) -> ReceptionResult {
         let there = self.slots.iter().flatten().map(|slot| slot.hosted.app.received);
         ReceptionResult {

@@ -55,7 +55,7 @@ pub struct Simulation<E> {
     pub(crate) trace_hash: Option<Handle<TraceHash>>,
     pub(crate) node_names: Vec<String>,
     pub(crate) link_names: Vec<String>,
-    /// Of ATM.
+    /// Names of the lines of ATM, in their order.
     pub(crate) line_names: Vec<String>,
     pub(crate) flow_names: Vec<String>,
 }
@@ -82,7 +82,7 @@ impl Scheduled {
     pub(crate) fn stop(at: Time, flow: FlowId) -> Scheduled {
         Scheduled { at, flow_and_stop: flow.0 << 1 | 1 }
     }
-    /// The date.
+    /// Returns the date of the start or stop.
     pub(crate) fn at(&self) -> Time {
         self.at
     }
@@ -118,7 +118,7 @@ impl<E: FlowEndpoint> Simulation<E> {
         handle
     }
 
-    /// An attached observer.
+    /// Returns the attached observer that belongs to the handle.
     pub fn observer<O: 'static>(&self, handle: Handle<O>) -> &O {
         self.network.observers.get(handle)
     }
@@ -128,7 +128,7 @@ impl<E: FlowEndpoint> Simulation<E> {
         self.network.observers.get_mut(handle)
     }
 
-    /// From now on, hashes everything that happens to packets.
+    /// Hashes everything that happens to packets from now on.
     pub fn enable_trace_hash(&mut self) {
         if self.trace_hash.is_none() {
             self.trace_hash = Some(self.attach(TraceHash::new()));
@@ -140,7 +140,7 @@ impl<E: FlowEndpoint> Simulation<E> {
         self.trace_hash.map(|handle| self.observer(handle).value())
     }
 
-    /// The date.
+    /// Returns the present virtual time.
     pub fn now(&self) -> Time {
         self.network.now
     }
@@ -165,7 +165,7 @@ impl<E: FlowEndpoint> Simulation<E> {
         self.flows.len()
     }
 
-    /// What became of a flow so far.
+    /// Returns what became of a flow so far.
     pub fn flow_result(&self, flow: FlowId) -> FlowResult {
         let (client, server) = (self.hosted(flow, Side::Client), self.hosted(flow, Side::Server));
         let observed = [client.endpoint.observe(), server.endpoint.observe()];
@@ -187,8 +187,8 @@ impl<E: FlowEndpoint> Simulation<E> {
         }
     }
 
-    /// Of a flow that makes requests: when it made each, and when the response
-    /// was whole.
+    /// Returns for each request of a flow when it was made, and when the response was whole; empty
+    /// for a flow that makes none.
     pub fn exchanges(&self, flow: FlowId) -> &[(Time, Option<Time>)] {
         self.hosted(flow, Side::Client).app.exchanges(&self.context)
     }
@@ -199,7 +199,7 @@ impl<E: FlowEndpoint> Simulation<E> {
         Some(channel.totals())
     }
 
-    /// Those of them that were read, in that order, where they are kept.
+    /// Returns the messages that were read, in that order, where they are kept.
     pub fn deliveries(&self, flow: FlowId, sender: Side) -> &[Delivery] {
         let channel = self.hosted(flow, sender).app.sent(&self.context);
         channel.map_or(&[], |channel| channel.deliveries())
@@ -215,18 +215,18 @@ impl<E: FlowEndpoint> Simulation<E> {
         channel.datagrams(endpoint.observe().packets_sent, under_way as u64)
     }
 
-    /// Of a flow that watches a video or loads pages: how it went up to now.
+    /// Reports how a video was watched or pages were loaded up to now; `None` for other flows.
     pub fn fetched(&self, flow: FlowId) -> Option<FetchReport> {
         let number = self.hosted(flow, Side::Client).app.source_number()?;
         self.context.sources[number].report(self.network.now)
     }
 
-    /// The name of a flow.
+    /// Returns the name of a flow, which others may share.
     pub fn flow_name(&self, flow: FlowId) -> &str {
         &self.flow_names[self.flows[flow.0 as usize].name as usize]
     }
 
-    /// An endpoint.
+    /// Returns the endpoint of a side, as it is now.
     pub fn endpoint(&self, flow: FlowId, side: Side) -> &E {
         &self.hosted(flow, side).endpoint
     }
@@ -263,12 +263,12 @@ impl<E: FlowEndpoint> Simulation<E> {
         atm.has(link).then(|| atm.rate(link))
     }
 
-    /// The name of a link.
+    /// Returns the name of a link.
     pub fn link_name(&self, link: LinkId) -> &str {
         &self.link_names[link.0 as usize]
     }
 
-    /// The name of a node.
+    /// Returns the name of a node.
     pub fn node_name(&self, node: NodeId) -> &str {
         &self.node_names[node.0 as usize]
     }

@@ -6,35 +6,35 @@ use anabranch_network::ConfigError;
 /// A law of flow sizes, in octets. Draws are rounded and at least one.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Sizes {
-    /// Always the mean.
+    /// Every draw is the mean.
     Constant {
-        /// The mean.
+        /// The size, in octets.
         mean: u64,
     },
-    /// Exponential.
+    /// The exponential law.
     Exponential {
-        /// The mean.
+        /// Mean size, in octets.
         mean: u64,
     },
-    /// Pareto.
+    /// The Pareto law.
     Pareto {
-        /// The mean.
+        /// Mean size, in octets.
         mean: u64,
-        /// The shape, above 1.
+        /// Shape of the law, above 1.
         shape: f64,
     },
     /// Pareto cut at both ends and scaled.
     BoundedPareto {
-        /// The least.
+        /// The least size, in octets.
         min: u64,
-        /// The largest.
+        /// The largest size, in octets.
         max: u64,
-        /// The shape.
+        /// Shape of the law, above 0.
         shape: f64,
     },
-    /// Log-normal.
+    /// The log-normal law.
     Lognormal {
-        /// The mean.
+        /// Mean size, in octets.
         mean: u64,
         /// Standard deviation of the logarithm.
         sigma: f64,
@@ -47,7 +47,7 @@ pub enum Sizes {
 }
 
 impl Sizes {
-    /// Checks the parameters.
+    /// Returns an error that names the first parameter out of its range.
     pub fn validate(&self) -> Result<(), ConfigError> {
         let wrong = |field, value: String, allowed: &str| {
             Err(ConfigError { field, value, allowed: allowed.to_owned() })
@@ -79,7 +79,7 @@ impl Sizes {
         }
     }
 
-    /// Draws a size.
+    /// Draws a size, in octets.
     pub fn draw(&self, generator: &mut Generator) -> u64 {
         let above = |generator: &mut Generator| 1.0 - generator.uniform();
         let size = match self {

@@ -20,9 +20,9 @@ pub struct Tournament {
     groups: Vec<[u64; ARITY]>,
     /// The place of source 0; those of the others follow.
     leaves: usize,
-    /// Date of each source.
+    /// Date of each source; [`Time::NEVER`] when it is not pending.
     dates: Vec<Time>,
-    /// Where keys count from; no date is earlier.
+    /// Time from which keys count; no date is earlier.
     base: Time,
     /// Low bits of a key that hold the source.
     source_bits: u32,
@@ -31,7 +31,7 @@ pub struct Tournament {
 /// Four siblings are compared without waiting for each other; with two, the
 /// walk is a chain twice as long, with eight it compares more.
 const ARITY: usize = 4;
-/// Not pending.
+/// Key of a source that is not pending.
 const IDLE: u64 = u64::MAX;
 /// Pending, and later than every key that is less.
 const FAR: u64 = u64::MAX - 1;
@@ -59,7 +59,7 @@ impl Tournament {
         (self.dates.get(source as usize).copied().unwrap_or(Time::NEVER), source as u32)
     }
 
-    /// When `source` is due; [`Time::NEVER`] when it is not pending.
+    /// Returns when `source` is due; [`Time::NEVER`] when it is not pending.
     pub fn date(&self, source: u32) -> Time {
         self.dates[source as usize]
     }

@@ -28,45 +28,45 @@ pub enum Traffic {
         /// Octets in all; `None` until the flow stops.
         total: Option<u64>,
     },
-    /// As `Constant` during on times, nothing during off times; begins on.
+    /// Sends as `Constant` does during on times, nothing during off times; begins on.
     OnOff {
-        /// The rate while on.
+        /// Rate of octets during an on time.
         rate: Rate,
         /// Octets written at a time.
         chunk: u32,
         /// Octets in all; `None` until the flow stops.
         total: Option<u64>,
-        /// How long it is on.
+        /// Length of an on time.
         on: Duration,
-        /// How long it is off.
+        /// Length of an off time.
         off: Duration,
-        /// Seed of the times.
+        /// Seed of the on and off times.
         seed: u64,
     },
     /// Sends requests of this size, each when the response to the one before
     /// has come and the time to think is over.
     Requests {
-        /// Octets of a request.
+        /// Octets of each request.
         request: u64,
-        /// Octets of a response.
+        /// Octets of each response.
         response: u64,
-        /// How many; `None` until the flow stops.
+        /// Requests in all; `None` until the flow stops.
         count: Option<u64>,
         /// Time between a response and the next request.
         think: Duration,
-        /// Seed of the times.
+        /// Seed of the times to think.
         seed: u64,
         /// Number of the group of flows whose requests go out together: the
         /// next when all responses have come. Numbers are small.
         barrier: Option<u32>,
     },
-    /// Answers such requests.
+    /// Answers the requests of such a client.
     Responses {
-        /// Octets of a request.
+        /// Octets of each request.
         request: u64,
-        /// Octets of a response.
+        /// Octets of each response.
         response: u64,
-        /// How many; `None` until the flow stops.
+        /// Requests in all; `None` until the flow stops.
         count: Option<u64>,
     },
     /// Asks for web pages, object by object.
@@ -79,29 +79,29 @@ pub enum Traffic {
     Load(Arc<LoadSpec>),
     /// Answers requests with what the client of the flow asks for.
     FetchServer {
-        /// Octets of a request.
+        /// Octets of each request.
         request: u64,
         /// Octets of all responses; `u64::MAX` where that is not known.
         total: u64,
     },
 }
 
-/// A time that repeats.
+/// A length of time that is drawn again and again.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Duration {
-    /// Its mean.
+    /// Mean length of time.
     pub mean: Span,
-    /// Its law.
+    /// Distribution around the mean.
     pub law: DurationLaw,
 }
 
-/// Laws of times.
+/// Distributions of lengths of time.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub enum DurationLaw {
-    /// Always the mean.
+    /// Every draw is the mean.
     #[default]
     Constant,
-    /// Exponential.
+    /// The exponential law.
     Exponential,
     /// Pareto of this shape, above 1: many of them make self-similar traffic
     /// (Willinger et al., ToN 1997).
@@ -147,23 +147,23 @@ fn whole(count: Option<u64>, each: u64) -> u64 {
     count.map_or(u64::MAX, |count| count.saturating_mul(each))
 }
 
-/// Traffic at work.
+/// The traffic of one side, with its draws and its progress.
 #[derive(Debug)]
 pub(crate) struct Source {
     traffic: Traffic,
-    /// When it wants to be asked.
+    /// Time at which it wants to be asked.
     due: Time,
-    /// Octets released.
+    /// Octets released to the application so far.
     released: u64,
     bursts: Bursts,
     generator: Generator,
-    /// Of requests and pages: when each was asked for, and when it was whole.
+    /// For each request or page, when it was asked for, and when it was whole.
     exchanges: Vec<(Time, Option<Time>)>,
-    /// Of pages: how far they are.
+    /// Progress through pages; `None` for other traffic.
     visit: Option<Box<Visit>>,
-    /// Of a video, or a load of pages: what is asked for.
+    /// What a video or a load of pages asks for; `None` for other traffic.
     fetch: Option<Box<Fetch>>,
-    /// Of who answers those.
+    /// The server of a video or of pages; `None` for other traffic.
     answers: Option<Box<Server>>,
     /// The source at the flow's server.
     server: Option<u32>,
@@ -205,7 +205,7 @@ impl Source {
         }
     }
 
-    /// When to call [`Source::handle_timeout`].
+    /// Returns when to call [`Source::handle_timeout`]; [`Time::NEVER`] for not at all.
     pub(crate) fn due(&self) -> Time {
         self.due
     }
@@ -225,7 +225,7 @@ impl Source {
         self.traffic.total() != u64::MAX
     }
 
-    /// No more from now on.
+    /// Ends the traffic: no more octets are released.
     pub(crate) fn stop(&mut self) {
         self.due = Time::NEVER;
     }
@@ -253,7 +253,7 @@ impl Source {
         }
     }
 
-    /// How the video or the loads of pages went, up to `now`.
+    /// Reports how the video or the loads of pages went, up to `now`.
     pub(crate) fn report(&self, now: Time) -> Option<FetchReport> {
         Some(self.fetch.as_ref()?.report(now))
     }
@@ -271,7 +271,7 @@ impl Source {
         std::mem::take(&mut self.answered)
     }
 
-    /// A time to think.
+    /// Draws a time to think before the next request.
     pub(crate) fn think(&mut self) -> Span {
         match &self.traffic {
             Traffic::Requests { think, .. } => think.draw(&mut self.generator),
@@ -285,7 +285,7 @@ impl Source {
         self.due = at;
     }
 
-    /// When requests were made and answered.
+    /// Returns for each request when it was made, and when it was answered.
     pub(crate) fn exchanges(&self) -> &[(Time, Option<Time>)] {
         self.fetch.as_ref().map_or(&self.exchanges, |fetch| fetch.loads())
     }
@@ -308,7 +308,7 @@ impl Source {
         self.handle_timeout(now)
     }
 
-    /// How many more octets may be written.
+    /// Returns how many more octets may be written.
     pub(crate) fn handle_timeout(&mut self, now: Time) -> u64 {
         let mut more = 0;
         while self.due <= now && !self.is_over() {
@@ -320,7 +320,7 @@ impl Source {
         more
     }
 
-    /// What is released at `due`, and when the next is.
+    /// Returns the octets that are released at `due`, and sets when the next are.
     fn step(&mut self) -> u64 {
         let at = self.due;
         let left = self.traffic.total().saturating_sub(self.released);

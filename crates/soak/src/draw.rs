@@ -22,7 +22,7 @@ impl Draw {
         low + self.0.below(high - low + 1)
     }
 
-    /// From `low`, at least 1, to `high` so that each order of magnitude is as likely.
+    /// Draws from `low`, at least 1, to `high` so that each order of magnitude is as likely.
     pub fn spread(&mut self, low: u64, high: u64) -> u64 {
         let bits = |n: u64| 64 - n.leading_zeros() as u64;
         let width = self.between(bits(low), bits(high));
@@ -31,7 +31,7 @@ impl Draw {
         self.between(floor, ceiling)
     }
 
-    /// One of these.
+    /// Draws one of these values.
     pub fn pick<T: Copy>(&mut self, of: &[T]) -> T {
         of[self.0.below(of.len() as u64) as usize]
     }
@@ -57,22 +57,22 @@ pub(crate) fn bytes(octets: u64) -> Value {
     format!("{octets} B").into()
 }
 
-/// A number of packets.
+/// Writes a number of packets.
 pub(crate) fn packets(n: u64) -> Value {
     format!("{n} packets").into()
 }
 
-/// Microseconds.
+/// Writes a number of microseconds.
 pub(crate) fn micros(us: u64) -> Value {
     format!("{us} us").into()
 }
 
-/// Bits per second.
+/// Writes a rate in bits per second.
 pub(crate) fn rate(bps: u64) -> Value {
     format!("{bps} bit/s").into()
 }
 
-/// A whole number.
+/// Writes a whole number.
 pub(crate) fn number(n: u64) -> Value {
     Value::Integer(n as i64)
 }
@@ -86,7 +86,7 @@ pub(crate) fn table<const N: usize>(fields: [(&str, Value); N]) -> Table {
 pub(crate) struct Options<'a> {
     pub draw: &'a mut Draw,
     pub table: Table,
-    /// How likely an option is given.
+    /// Probability with which an option is given.
     pub p: f64,
 }
 

@@ -28,12 +28,12 @@ const CLOSING: Span = Span::from_secs(4 * 3600);
 /// Events between two looks at the limits, about.
 const SLICE: u64 = 20_000;
 
-/// Where a run ended.
+/// The reason for which a run ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Stop {
-    /// As the scenario says: its duration has passed, or every flow has ended.
+    /// The run ended as the scenario says: its duration has passed, or every flow has ended.
     End,
-    /// Nothing was ahead.
+    /// Nothing was pending any more.
     Nothing,
     /// The scenario's limit of virtual time.
     Time,
@@ -43,11 +43,11 @@ pub(crate) enum Stop {
     Busy,
 }
 
-/// A simulation that ran.
+/// A simulation that has run, and how it ended.
 pub(crate) struct Driven {
     pub built: Built,
     pub stop: Stop,
-    /// Of all packets until then.
+    /// Hash of all packets until then.
     pub hash: u64,
     pub end: Time,
     pub events: u64,
@@ -111,7 +111,7 @@ fn cells_per_second(scenario: &Scenario) -> f64 {
     scenario.channels.iter().map(capacity).sum::<f64>() / (53.0 * 8.0)
 }
 
-/// Until a date, with at most so many events of a second.
+/// Advances until a date, with at most so many events of a second.
 fn advance(
     simulation: &mut Simulation<Transport>,
     until: Time,

@@ -1,5 +1,5 @@
-//! Which transfers have to complete, and in what time: those over a network
-//! that loses little, with options that let a connection live.
+//! Decides which transfers have to complete, and in what time: those over a
+//! network that loses little, with options that let a connection live.
 //!
 //! The limits are generous. They are there to catch a timeout that is stuck at
 //! a minute, or a window that never opens again, and not to judge speed.

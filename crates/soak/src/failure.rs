@@ -13,7 +13,7 @@ pub enum Promise {
     NoStall,
     /// What ended normally was delivered whole.
     NothingLost,
-    /// What was delivered is what was sent.
+    /// The octets delivered are those that were sent.
     OctetsEqual,
     /// The same scenario and seed give the same packets at the same dates.
     SameBits,
@@ -28,7 +28,7 @@ pub enum Promise {
 }
 
 impl Promise {
-    /// All of them.
+    /// All promises, in the order of reports.
     pub const ALL: [Promise; 9] = [
         Promise::NoPanic,
         Promise::NoStall,
@@ -60,12 +60,12 @@ impl Promise {
 /// A promise that a run broke.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Failure {
-    /// Which.
+    /// The promise that was broken.
     pub promise: Promise,
     /// What tells failures of the same promise apart: the transport, or the
     /// place of a panic. A scenario that is made smaller keeps it.
     pub of: String,
-    /// What happened.
+    /// What happened, in words.
     pub what: String,
 }
 

@@ -19,7 +19,7 @@ use std::sync::Once;
 use excuse::Excuse;
 pub(crate) use excuse::Passengers;
 
-/// How a flow ended.
+/// How a flow ended in a run.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum End {
     /// Everything was delivered.
@@ -37,16 +37,16 @@ pub enum End {
     Unfinished,
 }
 
-/// A flow and its end.
+/// A flow and how it ended.
 #[derive(Clone, PartialEq, Debug)]
 pub struct FlowEnd {
-    /// The transport.
+    /// Name of the flow's transport.
     pub protocol: &'static str,
-    /// How it ended.
+    /// How the flow ended.
     pub end: End,
 }
 
-/// What came of a scenario.
+/// The verdict on a scenario that was run.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Verdict {
     /// The flows in the order of the scenario; none after a panic.
@@ -57,12 +57,11 @@ pub struct Verdict {
     pub excused: u64,
     /// The promises that were broken; none of a run as it should be.
     pub failures: Vec<Failure>,
-    /// Events handled.
+    /// Events that the simulator handled.
     pub events: u64,
     /// Virtual seconds until the run's end.
     pub seconds: f64,
-    /// Of the transfers that had to complete, the longest, as a part of the
-    /// time that they had.
+    /// The longest of the transfers that had to complete, as a part of the time that they had.
     pub slowest: f64,
 }
 
@@ -184,7 +183,7 @@ fn judge_flows(scenario: &Scenario, driven: &Driven, verdict: &mut Verdict) {
     }
 }
 
-/// After everything was delivered both sides come to know it.
+/// Judges that both sides come to know it after everything was delivered.
 fn judge_closing(scenario: &Scenario, driven: &mut Driven, verdict: &mut Verdict) {
     if scenario.duration.is_some() {
         return;
@@ -215,7 +214,8 @@ fn judge_closing(scenario: &Scenario, driven: &mut Driven, verdict: &mut Verdict
     }
 }
 
-/// The same again, without checks: once as a user runs it, if it ends.
+/// Runs the scenario again without checks, once as a user runs it, if it ends, and compares the
+/// hashes.
 fn compare(scenario: &Scenario, driven: &Driven, verdict: &mut Verdict) {
     let hash = match driven.stop {
         Stop::Busy => return,
@@ -259,7 +259,7 @@ fn has_time(scenario: &Scenario, start: Time, limit: f64) -> bool {
     scenario.duration.is_none_or(|duration| duration.as_secs_f64() >= start.as_secs_f64() + limit)
 }
 
-/// What is not promised to a flow.
+/// Returns the promises that a flow is excused from.
 fn excuse(scenario: &Scenario, driven: &Driven, flow: &BuiltFlow) -> Excuse {
     let passes = driven.is_passenger(flow.id);
     if passes && excuse::can_be_deceived_on_the_way(&scenario.flows[flow.entry].protocol) {
@@ -268,7 +268,7 @@ fn excuse(scenario: &Scenario, driven: &Driven, flow: &BuiltFlow) -> Excuse {
     excuse::of_attacks(scenario, flow)
 }
 
-/// Its messages may be given up.
+/// Whether messages of the flow may be given up.
 fn gives_up_messages(scenario: &Scenario, flow: &BuiltFlow) -> bool {
     match &scenario.flows[flow.entry].protocol {
         Protocol::Sctp(spec) => spec.config.partial_reliability,
@@ -318,7 +318,7 @@ fn word(reason: CloseReason) -> &'static str {
 }
 
 thread_local! {
-    /// Where the last panic on this thread was, and what it said; `None` while nobody asks.
+    /// Place and words of the last panic on this thread; `None` while nobody asks.
     static PANIC: RefCell<Option<(String, String)>> = const { RefCell::new(None) };
 }
 

@@ -12,7 +12,7 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// From now on.
+    /// Watches the memory of the process from now on.
     pub fn start() -> Watch {
         // proc(5): 5 resets the high-water mark.
         let _ = write("/proc/self/clear_refs", "5");

@@ -5,10 +5,10 @@ use crate::judge::{End, Verdict};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Counts over many runs.
+/// Totals over many runs.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Summary {
-    /// Scenarios that ran.
+    /// Scenarios that were run.
     pub runs: u64,
     /// Scenarios that the schema refused, by what it said of which field.
     pub refused: BTreeMap<String, u64>,
@@ -16,11 +16,11 @@ pub struct Summary {
     pub flows: BTreeMap<(&'static str, End), u64>,
     /// Runs that broke a promise, by promise.
     pub broken: BTreeMap<Promise, u64>,
-    /// Attacks by their kind.
+    /// Attacks by their kinds.
     pub attacks: BTreeMap<&'static str, u64>,
     /// Flows that were deceived, or lied to.
     pub excused: u64,
-    /// Events of all runs.
+    /// Events that the simulator handled in all runs.
     pub events: u64,
     /// The longest run in virtual seconds, and its number.
     pub longest: (f64, u64),

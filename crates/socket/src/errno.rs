@@ -21,7 +21,7 @@ macro_rules! errors {
                 }
             }
 
-            /// Its name: `"EAGAIN"`.
+            /// Returns the name: `"EAGAIN"`.
             pub fn name(self) -> &'static str {
                 match self {
                     $(Errno::$name => stringify!($name),)*
@@ -92,7 +92,7 @@ impl Errno {
         }
     }
 
-    /// Its number on Linux.
+    /// Returns the number that Linux gives it.
     pub fn number(self) -> i32 {
         self as i32
     }

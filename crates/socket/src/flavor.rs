@@ -1,4 +1,5 @@
-//! Whose sockets they are, where POSIX leaves a choice and systems differ.
+//! The systems whose sockets these can be, where POSIX leaves a choice and
+//! systems differ.
 //!
 //! | | Linux | FreeBSD |
 //! |---|---|---|
@@ -11,12 +12,12 @@
 //! | data before the handshake is over | with Fast Open, as far as the SYN carries it | `sendto` connects, and all of it waits |
 //! | keep-alive | off | on (`net.inet.tcp.always_keepalive`) |
 
-/// A system.
+/// The system that sockets behave as those of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Flavor {
-    /// Linux.
+    /// Sockets behave as on Linux.
     #[default]
     Linux,
-    /// FreeBSD.
+    /// Sockets behave as on FreeBSD.
     FreeBsd,
 }

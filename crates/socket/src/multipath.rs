@@ -20,7 +20,7 @@ pub(crate) struct Multipath {
     shut_read: bool,
     shut_write: bool,
     written: u64,
-    /// Octets read.
+    /// Octets that the user has read.
     taken: u64,
 }
 
@@ -44,17 +44,17 @@ impl Multipath {
 
     /// A connection that was accepted.
     pub fn accepted(connection: Connection) -> Multipath {
-        let mut it = Multipath::new(connection);
-        it.connected = true;
-        it.hear();
-        if it.connection.flow_keys().next().is_none() {
+        let mut multipath = Multipath::new(connection);
+        multipath.connected = true;
+        multipath.hear();
+        if multipath.connection.flow_keys().next().is_none() {
             // Its only subflow was reset while it waited: there is nothing to
             // write to, and no error to report (Linux).
-            it.connection.abort();
-            it.hear();
-            it.ended.get_or_insert(CloseReason::Reset);
+            multipath.connection.abort();
+            multipath.hear();
+            multipath.ended.get_or_insert(CloseReason::Reset);
         }
-        it
+        multipath
     }
 
     /// What goes with the SYN; before the first packet is polled.

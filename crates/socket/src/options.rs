@@ -17,7 +17,7 @@ pub enum Name {
     ReceiveBuffer,
     /// `SO_LINGER`: seconds; -1 for off. With 0 a close resets.
     Linger,
-    /// `SO_KEEPALIVE`.
+    /// `SO_KEEPALIVE`: 0 or 1.
     KeepAlive,
     /// `SO_ERROR`: the number of the error that waits; reading takes it.
     Error,
@@ -32,11 +32,11 @@ pub enum Name {
     KeepIdle,
     /// `TCP_KEEPINTVL`, seconds.
     KeepInterval,
-    /// `TCP_KEEPCNT`.
+    /// `TCP_KEEPCNT`: probes without an answer.
     KeepCount,
-    /// `TCP_NODELAY`.
+    /// `TCP_NODELAY`: 0 or 1.
     NoDelay,
-    /// `TCP_CORK`.
+    /// `TCP_CORK`: 0 or 1.
     Cork,
     /// `TCP_MAXSEG`, octets: what is offered, and once connected what is used.
     MaxSegment,
@@ -47,7 +47,7 @@ pub enum Name {
     /// `TCP_NOTSENT_LOWAT`, octets: a socket is writable below that much
     /// unsent.
     NotSentLowWater,
-    /// `TCP_QUICKACK`.
+    /// `TCP_QUICKACK`: 0 or 1.
     QuickAck,
     /// `TCP_MD5SIG`: what is signed is sent and taken (RFC 2385); only refused here.
     Md5,
@@ -75,7 +75,7 @@ pub enum Name {
     RemoteUdpPort,
 }
 
-/// What is set on a socket; an accepted one inherits it.
+/// The options that are set on a socket; an accepted one inherits them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Options {
     pub(crate) flavor: Flavor,
@@ -96,7 +96,7 @@ pub struct Options {
     pub(crate) low_water: u64,
     /// Segments that leave at once at least.
     pub(crate) min_burst: u32,
-    /// Octets, 1 or more.
+    /// Octets that make a socket readable, 1 or more.
     pub(crate) receive_low_water: u64,
     pub(crate) quick_ack: Option<bool>,
     pub(crate) fast_open: Option<u32>,

@@ -62,7 +62,7 @@ use std::collections::{BTreeMap, VecDeque};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct AssociationId(pub u32);
 
-/// How a socket is used (RFC 6458 §3, §4).
+/// The style in which a socket is used (RFC 6458 §3, §4).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Style {
     /// `SOCK_STREAM`: one association at most; a listener accepts others.

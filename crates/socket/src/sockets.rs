@@ -24,27 +24,27 @@ use anabranch_units::Span;
 use anabranch_wire::{Addr, Packet};
 use std::collections::{BTreeMap, VecDeque};
 
-/// A descriptor.
+/// A descriptor of a socket or a set.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Fd(pub u32);
 
-/// Which directions a `shutdown` ends.
+/// The directions that a `shutdown` ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Shutdown {
-    /// `SHUT_RD`.
+    /// Reading ends (`SHUT_RD`).
     Read,
-    /// `SHUT_WR`.
+    /// Writing ends (`SHUT_WR`).
     Write,
-    /// `SHUT_RDWR`.
+    /// Reading and writing end (`SHUT_RDWR`).
     Both,
 }
 
 /// What the host sets for all its sockets.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Of its connections.
+    /// Settings of its connections.
     pub config: Config,
-    /// Of its listeners; the length of the accept queue is `listen`'s.
+    /// Limits of its listeners; the length of the accept queue is `listen`'s.
     pub backlog: Backlog,
     /// The send buffer of a new socket, octets.
     pub send_buffer: u64,
@@ -52,31 +52,31 @@ pub struct Settings {
     pub min_burst: u32,
     /// Fast Open (`net.ipv4.tcp_fastopen`).
     pub fast_open: FastOpen,
-    /// Whose sockets they are.
+    /// The system that the sockets behave as those of.
     pub flavor: Flavor,
     /// Keep-alives of new sockets.
     pub keep_alive: KeepAlive,
-    /// Which segments to ports without a socket are not answered.
+    /// The segments to ports without a socket that are not answered.
     pub black_hole: BlackHole,
-    /// TCP in UDP.
+    /// The tunnel of TCP in UDP.
     pub udp: UdpTunnel,
-    /// Of its connections over several paths.
+    /// Settings of its connections over several paths.
     pub multipath: MultipathSettings,
 }
 
 /// Segments to ports without a socket that get no reset (FreeBSD's `net.inet.tcp.blackhole`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum BlackHole {
-    /// None.
+    /// All segments get a reset.
     #[default]
     Off,
-    /// SYNs.
+    /// SYNs get no reset.
     Syns,
-    /// All.
+    /// No segment gets a reset.
     All,
 }
 
-/// Who may use Fast Open (RFC 7413).
+/// The sides that may use Fast Open (RFC 7413).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct FastOpen {
     /// Clients, where a call asks for it.
@@ -92,7 +92,8 @@ pub struct FastOpen {
 }
 
 impl FastOpen {
-    /// How a listener with these options and a queue of `backlog` uses Fast Open; `None` where it does not.
+    /// Returns how a listener with these options and a queue of `backlog` uses Fast Open; `None`
+    /// where it does not.
     fn of_listener(&self, options: &Options, backlog: u32) -> Option<FastOpenOptions> {
         let asked = options.fast_open.filter(|pending| *pending > 0);
         let accepts = self.server && (asked.is_some() || self.all_listeners);
@@ -136,7 +137,7 @@ enum Stage {
 struct Socket {
     options: Options,
     blocking: bool,
-    /// Of Multipath TCP.
+    /// The socket is of Multipath TCP.
     multipath: bool,
     port: Option<u16>,
     /// The port is the user's choice.
@@ -144,9 +145,9 @@ struct Socket {
     /// A call has said that nothing is to be read, though there is no connection.
     shut_read: bool,
     stage: Stage,
-    /// Of a listener: how many connections wait to be accepted, as its user asked.
+    /// Number of connections that may wait at a listener, as its user asked.
     backlog: u32,
-    /// Where the first write connects to (`TCP_FASTOPEN_CONNECT`).
+    /// Address and port that the first write connects to (`TCP_FASTOPEN_CONNECT`).
     deferred: Option<(Addr, u16)>,
     /// What a connect left that the user called off.
     error: Option<Errno>,
@@ -178,9 +179,9 @@ impl Socket {
 /// The secrets of a host, which do not depend on its ports.
 #[derive(Clone, Copy, Debug)]
 struct Keys {
-    /// Of initial sequence numbers and timestamps (RFC 9293 §3.4.1).
+    /// Secret of initial sequence numbers and timestamps (RFC 9293 §3.4.1).
     numbers: [u64; 2],
-    /// Of Fast Open's cookies (RFC 7413 §4.1.3.1).
+    /// Secret of Fast Open's cookies (RFC 7413 §4.1.3.1).
     cookies: [u64; 2],
 }
 
@@ -208,15 +209,15 @@ pub struct Sockets {
     orphans: BTreeMap<Key, Connection>,
     path_orphans: Vec<anabranch_mptcp::Connection>,
     epolls: BTreeMap<Fd, epoll::Epoll>,
-    /// Of listeners that are closed.
+    /// Totals of listeners that are closed.
     path_counters: anabranch_mptcp::ListenerCounters,
-    /// Of connections, as these make them.
+    /// Packets of connections, as these make them.
     outgoing: VecDeque<Packet>,
     /// Resets of no connection, as they leave.
     refusals: VecDeque<Packet>,
     /// The peer's port of UDP, of connections that are tunnelled in it.
     tunnelled: BTreeMap<Key, u16>,
-    /// What is known of each peer.
+    /// Memories of each peer, such as Fast Open's cookies.
     memories: BTreeMap<Addr, PeerMemory>,
     next_port: u16,
     /// The interface takes no packets.
@@ -302,7 +303,7 @@ impl Sockets {
         (3..).map(Fd).find(free).unwrap_or(Fd(u32::MAX))
     }
 
-    /// A new TCP socket.
+    /// Makes a TCP socket that is not connected.
     pub fn socket(&mut self) -> Fd {
         let options = self.new_options();
         self.insert(Socket::new(options))
@@ -323,8 +324,8 @@ impl Sockets {
         self.table.get(&fd).map(|socket| socket.blocking).ok_or(Errno::EBADF)
     }
 
-    /// How long a call of the user waits at most: one that writes or connects, or
-    /// one that reads or accepts; `None` for as long as it takes.
+    /// Returns how long a call of the user waits at most: one that writes or connects, or one that
+    /// reads or accepts; `None` for as long as it takes.
     pub fn patience(&self, fd: Fd, writes: bool) -> Option<Span> {
         let options = &self.table.get(&fd)?.options;
         if writes { options.send_timeout } else { options.receive_timeout }

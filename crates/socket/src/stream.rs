@@ -14,14 +14,14 @@ use std::collections::VecDeque;
 /// is of one kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Data<'a> {
-    /// So many.
+    /// That many counted octets.
     Counted(u64),
-    /// These.
+    /// Real octets, to be copied.
     Octets(&'a [u8]),
 }
 
 impl Data<'_> {
-    /// How many octets.
+    /// Returns how many octets there are.
     pub fn len(&self) -> u64 {
         match self {
             Data::Counted(n) => *n,
@@ -29,13 +29,13 @@ impl Data<'_> {
         }
     }
 
-    /// There are none.
+    /// Whether there are no octets.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
-/// Flags of a send.
+/// Flags of a call that sends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SendFlags {
     /// `MSG_MORE`: the user is about to write more.
@@ -62,13 +62,13 @@ pub struct Readiness {
 /// What `TCP_INFO` reports.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TcpInfo {
-    /// The connection's part.
+    /// What the engine knows of the connection.
     pub connection: Info,
-    /// Since data came last.
+    /// Time since data came last.
     pub last_data_received: Span,
-    /// Since data was written last.
+    /// Time since data was written last.
     pub last_data_sent: Span,
-    /// Since an acknowledgment came last.
+    /// Time since an acknowledgment came last.
     pub last_ack_received: Span,
     /// What limited the sender.
     pub limits: LimitTimes,
@@ -76,7 +76,7 @@ pub struct TcpInfo {
     pub traffic: Traffic,
     /// Octets received in order, and acknowledged.
     pub received: u64,
-    /// Of what was sent.
+    /// Octets sent that were acknowledged.
     pub acknowledged: u64,
 }
 
@@ -121,14 +121,14 @@ pub(crate) struct Stream {
     /// Offset, in octets written, where the last buffer begins that may still
     /// be added to.
     tail: u64,
-    /// Where buffers begin that are not wholly acknowledged.
+    /// Offsets at which buffers begin that are not wholly acknowledged.
     begun: VecDeque<u64>,
     written: u64,
-    /// What was written when a push was forced or asked for last.
+    /// Octets that were written when a push was forced or asked for last.
     pushed: u64,
     /// A write found no room: it is woken when a third of the buffer is free.
     starved: bool,
-    /// How often one did.
+    /// Number of writes that found no room.
     pub starvations: u64,
     received_at: Time,
     sent_at: Time,
@@ -206,7 +206,7 @@ impl Stream {
         })
     }
 
-    /// A packet came for it.
+    /// Takes a packet that came for the connection.
     pub fn handle_input(&mut self, now: Time, packet: &Packet) {
         if let Body::Tcp(segment) = &packet.body
             && !segment.payload.is_empty()
@@ -286,7 +286,7 @@ impl Stream {
         self.written.saturating_sub(self.connection.observe().bytes_acked)
     }
 
-    /// What is charged to the send buffer.
+    /// Returns the octets that are charged to the send buffer.
     fn memory(&self, options: &Options) -> u64 {
         self.queued() + OVERHEAD * self.buffers(options)
     }
@@ -310,7 +310,8 @@ impl Stream {
             && self.connection.info().unsent < options.low_water
     }
 
-    /// As much can be read as the user waits for (`SO_RCVLOWAT`), or the window is all but closed.
+    /// Whether as much can be read as the user waits for (`SO_RCVLOWAT`), or the window is all but
+    /// closed.
     fn is_readable(&self, info: &Info, options: &Options) -> bool {
         info.readable > 0
             && (info.readable >= options.receive_low_water || info.own_window <= info.peer_mss)

@@ -7,32 +7,33 @@ use anabranch_wire::{Body, Ecn, Packet, TcpFlags};
 /// Counts since the connection began.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Traffic {
-    /// Segments that came.
+    /// Segments that came in.
     pub segments_in: u64,
-    /// Of these, with data.
+    /// Of the segments that came, those with data.
     pub data_segments_in: u64,
-    /// Of these, above a gap.
+    /// Of these, those above a gap.
     pub out_of_order: u64,
     /// Segments that left; a SYN-ACK is none of the connection's.
     pub segments_out: u64,
-    /// Of these, with data.
+    /// Of the segments that left, those with data.
     pub data_segments_out: u64,
-    /// Octets in them.
+    /// Octets of data that left.
     pub sent: u64,
-    /// Of these, sent again.
+    /// Of these octets, those sent again.
     pub sent_again: u64,
     /// Reports of duplicates that came (RFC 2883).
     pub duplicates_reported: u64,
     /// Data came in a packet that ECN-capable routers may mark, or have marked.
     pub ecn_seen: bool,
-    /// When an acknowledgment came last.
+    /// Time at which an acknowledgment came last.
     acknowledged_at: Option<Time>,
     /// The number after the highest octet that left.
     highest: Option<Serial32>,
 }
 
 impl Traffic {
-    /// Of a connection that was accepted: its SYN and the ACK of the handshake have come.
+    /// Makes the counts of a connection that was accepted: its SYN and the ACK of the handshake
+    /// have come.
     pub fn accepted(readable: u64, synchronized: bool, now: Time) -> Traffic {
         Traffic {
             segments_in: 1 + synchronized as u64,
@@ -61,7 +62,7 @@ impl Traffic {
         self.out_of_order += next.is_before(segment.seq) as u64;
     }
 
-    /// A packet leaves.
+    /// Counts a packet that leaves.
     pub fn on_output(&mut self, packet: &Packet) {
         let Body::Tcp(segment) = &packet.body else { return };
         let syn_ack = TcpFlags::SYN.union(TcpFlags::ACK);
@@ -84,7 +85,7 @@ impl Traffic {
         self.sent_again += len as u64 - new;
     }
 
-    /// How long no acknowledgment has come.
+    /// Returns how long no acknowledgment has come.
     pub fn since_acknowledgment(&self, now: Time) -> Span {
         self.acknowledged_at.map_or(Span::ZERO, |at| now.saturating_since(at))
     }

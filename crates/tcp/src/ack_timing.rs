@@ -1,5 +1,5 @@
-//! Which acknowledgments wait, and for how long, as Linux decides it; RFC 5681
-//! §4.2 leaves it open within half a second.
+//! Decides which acknowledgments wait, and for how long, as Linux does; RFC
+//! 5681 §4.2 leaves it open within half a second.
 //!
 //! - *Quick*: the first segments, and those after a gap longer than a
 //!   retransmission timeout, are acknowledged at once: the peer may be in slow
@@ -14,17 +14,17 @@
 
 use anabranch_units::{Span, Time};
 
-/// How long an acknowledgment waits at first (`TCP_ATO_MIN`).
+/// Time that an acknowledgment waits at first (`TCP_ATO_MIN`).
 const LEAST: Span = Span::from_millis(40);
 
-/// How long it waits at most (`TCP_DELACK_MAX`).
+/// Time that an acknowledgment waits at most (`TCP_DELACK_MAX`).
 const MOST: Span = Span::from_millis(200);
 
 /// The peer's segments are this large until larger ones come (RFC 9293
 /// §3.7.1), octets.
 pub(crate) const SEGMENT: u64 = 536;
 
-/// Before the first data: at the next tick of a clock of 1 ms.
+/// Time that an acknowledgment waits before the first data: up to the next tick of a clock of 1 ms.
 const TICK: Span = Span::from_millis(1);
 
 /// The state of the decision.
@@ -32,13 +32,13 @@ const TICK: Span = Span::from_millis(1);
 pub(crate) struct AckTiming {
     /// Segments that are acknowledged at once when the peer starts.
     most_quick: u32,
-    /// Of those, how many are left.
+    /// How many more segments are acknowledged at once; at most `most_quick`.
     quick: u32,
     /// The application answers soon.
     interactive: bool,
-    /// How long an acknowledgment waits; zero before the first data.
+    /// Time that an acknowledgment waits; zero before the first data.
     delay: Span,
-    /// When data came last.
+    /// Time at which the peer's last data came; at first the end of the handshake.
     received_at: Time,
     /// What the peer sends in full segments, octets.
     segment: u64,
@@ -68,7 +68,7 @@ impl AckTiming {
         self.segment
     }
 
-    /// The handshake is over.
+    /// The handshake has ended at this time.
     pub fn on_established(&mut self, now: Time) {
         self.received_at = now;
     }
@@ -122,7 +122,7 @@ impl AckTiming {
         self.interactive = on;
     }
 
-    /// With so many octets not acknowledged, an acknowledgment leaves now.
+    /// Whether an acknowledgment must leave now, with so many octets not acknowledged.
     pub fn must_leave(&self, unacknowledged: u64) -> bool {
         self.owed && (unacknowledged > self.segment || self.is_quick())
     }
@@ -144,7 +144,7 @@ impl AckTiming {
         self.owed && (unacknowledged > self.segment || end && all)
     }
 
-    /// How long one that waits waits.
+    /// Returns how long an acknowledgment that waits waits.
     pub fn wait(&self, srtt: Option<Span>) -> Span {
         if self.delay == Span::ZERO {
             return TICK;
@@ -176,7 +176,7 @@ impl AckTiming {
         (self.owed, self.short) = (false, 0);
     }
 
-    /// Data left.
+    /// Data of this side has left, which may answer what the peer sent.
     pub fn on_data_sent(&mut self, now: Time) {
         self.interactive |= now.saturating_since(self.received_at) < self.delay;
     }

@@ -18,12 +18,12 @@ pub enum InitialWindow {
     Rfc3390,
     /// RFC 6928: min(10 MSS, max(2 MSS, 14600 octets)).
     Rfc6928,
-    /// That many segments.
+    /// The window is that many segments.
     Segments(u32),
 }
 
 impl InitialWindow {
-    /// The window in octets.
+    /// Returns the window in octets for segments of `mss` octets.
     pub fn octets(self, mss: u64) -> u64 {
         match self {
             InitialWindow::Rfc2581 => 2 * mss,
@@ -57,9 +57,8 @@ pub enum WindowProbe {
     Empty,
 }
 
-/// When the window counts as used, so that ACKs may open it further (RFC 7661
-/// §4.1 has the problem, RFC 9438 §5.8 the rule that it must not grow
-/// otherwise).
+/// What makes the window count as used, so that ACKs may open it further (RFC 7661 §4.1 has the
+/// problem, RFC 9438 §5.8 the rule that it must not grow otherwise).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WindowUse {
     /// It, not the user or the receiver, stopped the last sending opportunity.
@@ -70,11 +69,11 @@ pub enum WindowUse {
     Outstanding,
 }
 
-/// Which acknowledgments measure the round-trip time.
+/// The acknowledgments that measure the round-trip time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RttSamples {
-    /// That of a segment being timed, one at a time (RFC 6298 §3), and where it
-    /// was sent again, of the echo of a timestamp.
+    /// The acknowledgment of a segment that is being timed, one at a time (RFC 6298 §3); where that
+    /// was sent again, the echo of a timestamp.
     Timed,
     /// Each that newly acknowledges or SACKs what was sent once, as in Linux:
     /// from the first segment that it acknowledges, or where one of these was
@@ -98,9 +97,9 @@ pub enum RtoRestart {
 pub enum InitialReceiveWindow {
     /// All of the receive buffer.
     Whole,
-    /// So many octets of it.
+    /// That many octets of the receive buffer.
     Octets(u64),
-    /// This share of it.
+    /// This share of the receive buffer, from 0 to 1.
     Share(f64),
 }
 
@@ -151,7 +150,7 @@ pub enum EcnMode {
 /// The codepoint of ECN-capable packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Ect {
-    /// ECT(0) (RFC 3168).
+    /// Packets carry ECT(0) (RFC 3168).
     #[default]
     Zero,
     /// ECT(1), which asks the network for low latency (RFC 9331 §4.1).
@@ -159,7 +158,7 @@ pub enum Ect {
 }
 
 impl Ect {
-    /// As it stands in the IP header.
+    /// Returns the codepoint for the ECN field of the IP header.
     pub fn codepoint(self) -> Ecn {
         match self {
             Ect::Zero => Ecn::Ect0,
@@ -171,31 +170,31 @@ impl Ect {
 /// Probing for the path's MTU (RFC 4821), as Linux's `tcp_mtu_probing`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MtuProbing {
-    /// None.
+    /// The path's MTU is not probed for.
     Off,
     /// Once two timeouts in a row have made the segments smaller.
     BlackHole,
-    /// From the start, which is with segments of 1024 octets.
+    /// Probing begins with the connection, with segments of 1024 octets.
     Always,
 }
 
-/// When less than a full segment waits (RFC 9293 §3.7.4).
+/// What makes less than a full segment wait (RFC 9293 §3.7.4).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Nagle {
     /// Never, as with `TCP_NODELAY`.
     Off,
-    /// While anything is unacknowledged.
+    /// It waits while anything is unacknowledged.
     Rfc,
-    /// While a segment that was not full is unacknowledged.
+    /// It waits while a segment that was not full is unacknowledged.
     Minshall,
 }
 
-/// Which resets carry timestamps, where they are in use (RFC 7323 §3.2 and §5.2).
+/// The resets that carry timestamps, where timestamps are in use (RFC 7323 §3.2 and §5.2).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ResetTimestamps {
-    /// None.
+    /// No reset carries timestamps.
     None,
-    /// Those by which a side ends its connection, as in Linux.
+    /// Resets by which a side ends its connection carry them, as in Linux.
     Aborts,
     /// Those, and answers to segments that carry them.
     All,
@@ -206,7 +205,7 @@ pub enum ResetTimestamps {
 pub struct KeepAlive {
     /// Silence before the first probe.
     pub idle: Span,
-    /// Between probes.
+    /// Time between two probes without an answer.
     pub interval: Span,
     /// Probes without an answer before the connection is reset: two at least (RFC 9293 §3.8.4,
     /// MUST-29).
@@ -222,15 +221,14 @@ impl Default for KeepAlive {
     }
 }
 
-/// How a needless reduction of the window is found out, and then undone
-/// (RFC 4015).
+/// The ways in which a needless reduction of the window is found out, and then undone (RFC 4015).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct UndoOptions {
     /// F-RTO after timeouts (RFC 5682).
     pub frto: bool,
-    /// By the echo of timestamps (RFC 3522).
+    /// Undoes a reduction when the echo of a timestamp shows that the original arrived (RFC 3522).
     pub eifel: bool,
-    /// By reports of duplicates (RFC 3708).
+    /// Undoes a reduction when the peer reports as duplicate all that was sent again (RFC 3708).
     pub dsack: bool,
 }
 
@@ -246,7 +244,7 @@ pub struct Config {
     /// The MSS of a peer that announces none (RFC 9293 §3.7.1, MUST-15): 536 octets over IPv4, 1220
     /// over IPv6.
     pub default_mss: u16,
-    /// Initial window rule.
+    /// The rule for the congestion window after the handshake.
     pub initial_window: InitialWindow,
     /// Initial slow-start threshold; `None` is infinite.
     pub initial_ssthresh: Option<u64>,
@@ -295,19 +293,19 @@ pub struct Config {
     pub pacing_burst: u32,
     /// Fast Open (RFC 7413); `None`: neither asked for nor accepted.
     pub fast_open: Option<FastOpenOptions>,
-    /// Delayed ACKs.
+    /// The rule by which ACKs wait for more data (RFC 5681 §4.2).
     pub delayed_ack: DelayedAck,
     /// Bounds of the retransmission timeout.
     pub rto: RtoBounds,
     /// What restarts the retransmission timer.
     pub rto_restart: RtoRestart,
-    /// Which acknowledgments measure the round-trip time.
+    /// The acknowledgments that measure the round-trip time.
     pub rtt_samples: RttSamples,
     /// Duplicate ACKs that signal a loss.
     pub dupack_threshold: u32,
     /// Up to where reordering raises it; `None`: it stays.
     pub max_dupack_threshold: Option<u32>,
-    /// RFC 3042.
+    /// Sends a new segment on each of the first two duplicate ACKs (RFC 3042).
     pub limited_transmit: bool,
     /// After a timeout what was SACKed is sent again too, and no SACK is heard until all that was
     /// outstanding is acknowledged: the most cautious reading of RFC 2018 §8, which turns the SACKed
@@ -315,25 +313,24 @@ pub struct Config {
     /// report. RACK-TLP has its own way back. Schemes without SACK send all of it again anyway; for them the first two duplicate
     /// ACKs release a segment each on the way back too, as in ns-2 (RFC 3042 speaks of new data).
     pub go_back_n: bool,
-    /// How ACKs open the window.
+    /// The rule by which ACKs open the window.
     pub counting: Counting,
-    /// When the window counts as used.
+    /// What makes the window count as used, so that ACKs may open it further.
     pub window_use: WindowUse,
-    /// Loss recovery.
+    /// The loss-recovery scheme with its options.
     pub recovery: Recovery,
     /// What finds out and undoes needless reductions.
     pub undo: UndoOptions,
-    /// Window algorithm.
+    /// The window algorithm with its options.
     pub window: Algorithm,
-    /// Nagle's algorithm.
+    /// What makes less than a full segment wait for more data.
     pub nagle: Nagle,
     /// Full segments at the start of the stream that are acknowledged at once,
     /// whatever `delayed_ack` says.
     pub quick_acks: u32,
-    /// Which acknowledgments wait, and for how long, follows the peer's pace and
-    /// the application's answers, as in Linux; `quick_acks` is then how many
-    /// segments are acknowledged at once whenever the peer starts, and
-    /// `delayed_ack` makes no difference.
+    /// Decides by the peer's pace and the application's answers which acknowledgments wait, and for
+    /// how long, as Linux does; `quick_acks` is then how many segments are acknowledged at once
+    /// whenever the peer starts, and `delayed_ack` makes no difference.
     pub adaptive_acks: bool,
     /// Restart from the initial window after idle time (RFC 5681 §4.1).
     pub idle_restart: bool,
@@ -341,8 +338,7 @@ pub struct Config {
     pub window_probe: WindowProbe,
     /// Keep-alives; `None` for none.
     pub keep_alive: Option<KeepAlive>,
-    /// How long data may go unacknowledged (RFC 5482); `None` for no limit but
-    /// `max_retries`.
+    /// Time that data may go unacknowledged (RFC 5482); `None` for no limit but `max_retries`.
     pub user_timeout: Option<Span>,
     /// An attempt to open a connection ends when a router reports trouble of any
     /// kind (RFC 5461 §4.1).
@@ -363,10 +359,10 @@ pub struct Config {
     /// A segment without timestamps where they were agreed on is dropped
     /// (RFC 7323 §3.2, SHOULD).
     pub require_timestamps: bool,
-    /// Which resets carry timestamps.
+    /// The resets that carry timestamps.
     pub reset_timestamps: ResetTimestamps,
-    /// Of a segment that comes again and lies wholly before what was acknowledged last the
-    /// timestamp is remembered, too (RFC 7323 §4.3, rule 2).
+    /// Remembers the timestamp of a segment that comes again and lies wholly before what was
+    /// acknowledged last, too (RFC 7323 §4.3, rule 2).
     pub echo_old_segments: bool,
     /// Challenge ACKs in 5 s (RFC 5961 §7); 0 for no limit.
     pub challenge_acks: u32,
@@ -381,12 +377,12 @@ pub struct Config {
     pub syn_retries: u32,
     /// Retransmissions of a SYN before its timeout doubles, besides `syn_retries`.
     pub syn_linear_timeouts: u32,
-    /// How long an attempt to open a connection may take; `None` for as long as SYNs are sent
+    /// Time that an attempt to open a connection may take; `None` for as long as SYNs are sent
     /// again. FreeBSD has 75 s (`net.inet.tcp.keepinit`).
     pub opening_timeout: Option<Span>,
     /// Retransmissions of one segment before giving up (RFC 9293 §3.8.3, R2).
     pub max_retries: u32,
-    /// How long TIME-WAIT lasts: 2 MSL.
+    /// Length of TIME-WAIT: 2 MSL.
     pub time_wait: Span,
     /// Habits in which stacks differ.
     pub manners: Manners,
@@ -468,9 +464,9 @@ impl Default for Config {
 pub struct ConfigError {
     /// The field of [`Config`].
     pub field: &'static str,
-    /// The value it has.
+    /// The value that the field has, as text.
     pub value: String,
-    /// What is allowed.
+    /// The values that the field may have.
     pub allowed: String,
 }
 

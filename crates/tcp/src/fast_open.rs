@@ -26,14 +26,14 @@ pub struct FastOpenOptions {
     /// handshake is not over (PendingFastOpenRequests, RFC 7413 §5.1). Of a
     /// connection that listens by itself, only 0 matters: it accepts none.
     pub pending: u32,
-    /// How long a key makes cookies (§4.1.2); those of the key before it are
-    /// still good. `None`: one key for ever.
+    /// Time for which a key makes cookies (§4.1.2); those of the key before it are still good.
+    /// `None`: one key for ever.
     pub key_lifetime: Option<Span>,
     /// A SYN-ACK that gives no cookie to a client that asked for one is a negative response, too: as
     /// in FreeBSD, whose client then opens as usual for a time.
     pub needs_cookie: bool,
-    /// How long a client opens as usual after a negative response (§4.1.3.1);
-    /// each further one in a row doubles it, up to 64 times.
+    /// Time for which a client opens as usual after a negative response (§4.1.3.1); each further
+    /// one in a row doubles it, up to 64 times.
     pub retry_after: Span,
 }
 
@@ -111,15 +111,15 @@ impl Keys {
     }
 }
 
-/// In which form a server is asked for a cookie.
+/// The form in which a server is asked for a cookie.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub enum RequestForm {
-    /// As settings say: it was not asked yet, or answered.
+    /// The form of the settings: the server was not asked yet, or answered.
     #[default]
     AsSet,
     /// The experimental one, kind 254: the other was not answered.
     Experimental,
-    /// As settings say, for good: neither was.
+    /// The form of the settings, for good: the server answered neither form.
     Neither,
 }
 

@@ -31,14 +31,14 @@ pub use pending::Pending;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-/// When SYNs are answered without being remembered.
+/// What makes a port answer SYNs without remembering them (RFC 4987 §3.6).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SynCookies {
     /// Never: a SYN that finds the queue full is dropped.
     Off,
-    /// When the queue of handshakes is full.
+    /// Cookies are used while the queue of handshakes is full.
     WhenFull,
-    /// Always.
+    /// Cookies are used for every SYN.
     Always,
 }
 
@@ -49,7 +49,7 @@ pub struct Backlog {
     pub half_open: usize,
     /// Most connections that wait to be accepted.
     pub backlog: usize,
-    /// SYN cookies.
+    /// What makes SYN cookies be used.
     pub cookies: SynCookies,
 }
 
@@ -78,7 +78,7 @@ pub struct ListenerCounters {
     pub fast_open_overflows: u64,
 }
 
-/// A listening port.
+/// A port that listens, with its handshakes and the connections that wait to be accepted.
 #[derive(Debug)]
 pub struct Listener {
     config: Arc<Config>,
@@ -235,13 +235,14 @@ impl Listener {
             .or_else(|| self.ready.iter_mut().find_map(|c| c.poll_transmit(now)))
     }
 
-    /// When to call [`handle_timeout`](Self::handle_timeout).
+    /// Returns when to call [`handle_timeout`](Self::handle_timeout); [`Time::NEVER`] when nothing
+    /// is pending.
     pub fn poll_timeout(&self) -> Time {
         let all = self.half_open.values().chain(&self.ready);
         all.map(Endpoint::poll_timeout).min().unwrap_or(Time::NEVER)
     }
 
-    /// What it has seen.
+    /// Returns what the port has counted since it was made.
     pub fn counters(&self) -> ListenerCounters {
         self.counters
     }

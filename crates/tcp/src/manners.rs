@@ -11,10 +11,10 @@ pub enum OpeningErrors {
     /// Protocol and port unreachable end it; with `soft_errors_end_opening` all others do, too.
     #[default]
     Hard,
-    /// These end it in SYN-SENT, and so do prohibitions and a hop limit that was used up: what
+    /// As `Hard`, and in SYN-SENT prohibitions and a hop limit that was used up end it, too: what
     /// FreeBSD does with `net.inet.tcp.icmp_may_rst = 1`.
     HardInSynSent,
-    /// Nothing ends it.
+    /// No ICMP error ends it.
     Nothing,
 }
 
@@ -70,7 +70,7 @@ pub struct Manners {
 }
 
 impl Manners {
-    /// Linux's.
+    /// Returns the manners of Linux.
     pub fn linux() -> Manners {
         Manners {
             syn_after_reset: true,

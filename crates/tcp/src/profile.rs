@@ -17,11 +17,11 @@ pub enum Profile {
     /// What the RFCs say: [`Config::default`], algorithms with their defaults.
     #[default]
     Rfc,
-    /// [`Config::linux`].
+    /// Linux's defaults: [`Config::linux`].
     Linux,
-    /// [`Config::freebsd`].
+    /// FreeBSD's defaults: [`Config::freebsd`].
     FreeBsd,
-    /// [`Config::ns2`].
+    /// ns-2's defaults: [`Config::ns2`].
     Ns2,
 }
 

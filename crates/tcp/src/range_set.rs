@@ -6,18 +6,18 @@ use std::collections::VecDeque;
 /// Offsets `start` up to, not including, `end`; never empty inside a set.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Range {
-    /// First offset.
+    /// The first offset inside.
     pub start: u64,
     /// The offset after the last.
     pub end: u64,
 }
 
 impl Range {
-    /// Number of offsets.
+    /// Returns the number of offsets inside.
     pub const fn len(self) -> u64 {
         self.end - self.start
     }
-    /// No offsets.
+    /// Whether the range holds no offset.
     pub const fn is_empty(self) -> bool {
         self.start >= self.end
     }
@@ -40,11 +40,11 @@ impl RangeSet {
     pub fn memory(&self) -> u64 {
         (self.ranges.len() * size_of::<Range>()) as u64
     }
-    /// Number of ranges.
+    /// Returns the number of disjoint ranges.
     pub fn count(&self) -> usize {
         self.ranges.len()
     }
-    /// Nothing is in the set.
+    /// Whether the set holds no offset.
     pub fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }
@@ -52,11 +52,11 @@ impl RangeSet {
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = Range> + '_ {
         self.ranges.iter().copied()
     }
-    /// The lowest range.
+    /// Returns the range with the lowest offsets.
     pub fn first(&self) -> Option<Range> {
         self.ranges.front().copied()
     }
-    /// The highest range.
+    /// Returns the range with the highest offsets.
     pub fn last(&self) -> Option<Range> {
         self.ranges.back().copied()
     }
@@ -174,7 +174,7 @@ impl RangeSet {
         removed
     }
 
-    /// How many offsets below `bound` are in the set.
+    /// Returns how many offsets below `bound` are in the set.
     pub fn total_below(&self, bound: u64) -> u64 {
         match self.ranges.back() {
             None => return 0,

@@ -49,7 +49,7 @@ pub(crate) struct Receiver {
     acknowledged: u64,
     /// Data segments since the last ACK left.
     unacknowledged: u32,
-    /// An ACK must leave now.
+    /// An ACK must leave at the next poll; no delay applies.
     pub ack_now: bool,
     /// Runs while an ACK waits for more data, or for data of this side to carry it.
     pub delayed_ack: Timer,
@@ -59,9 +59,9 @@ pub(crate) struct Receiver {
     sack_without_fin: bool,
     /// The window opens by as much as is free.
     advertises_all: bool,
-    /// Which ACKs wait, where that adapts.
+    /// The decision which ACKs wait, where that adapts to the peer (as in Linux).
     pub timing: Option<Box<AckTiming>>,
-    /// How far the advertised window has grown, where it does.
+    /// Growth of the advertised window, where it grows.
     growth: Option<Box<WindowGrowth>>,
 }
 
@@ -77,7 +77,7 @@ pub(crate) struct Arrival {
 }
 
 impl Receiver {
-    /// Before the peer's SYN. Data starts at offset 1.
+    /// Makes the receiver of a connection before the peer's SYN. Data starts at offset 1.
     pub fn new(config: &Config) -> Receiver {
         let timing = config.adaptive_acks.then(|| Box::new(AckTiming::new(config.quick_acks)));
         let mut new = Receiver { timing, ..Receiver::with(config.receive_buffer, config.dsack) };

@@ -28,12 +28,12 @@ use anabranch_units::{Span, Time};
 /// Segments beyond what was counted, as in Linux.
 const SLACK: u64 = 16;
 
-/// What is counted of the round at hand.
+/// The state of dynamic right-sizing in the present round.
 #[derive(Clone, Debug)]
 pub(crate) struct RightSizing {
     /// The most octets that the buffer grows to.
     most: u64,
-    /// When the round began, and the offset read up to then.
+    /// Start of the round, and the offset that had been read by then.
     round: Option<(Time, u64)>,
     /// A date, and an offset that nobody could send then.
     beyond: Option<(Time, u64)>,
@@ -46,20 +46,20 @@ pub(crate) struct RightSizing {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct View {
     pub now: Time,
-    /// Of the connection's own sender.
+    /// Smoothed round-trip time of what this side sends, once measured.
     pub srtt: Option<Span>,
-    /// Next offset expected.
+    /// Next offset expected (RCV.NXT).
     pub nxt: u64,
     /// The offset up to which the application has read.
     pub read: u64,
-    /// Octets of the buffer.
+    /// Size of the receive buffer in octets.
     pub capacity: u64,
-    /// Of the own segments.
+    /// Payload of a full segment of this side, in octets.
     pub mss: u64,
 }
 
 impl RightSizing {
-    /// Up to `most` octets.
+    /// Lets the buffer grow up to `most` octets.
     pub fn new(most: u64) -> RightSizing {
         RightSizing { most, round: None, beyond: None, least: None }
     }

@@ -13,7 +13,7 @@ pub struct Scoreboard {
     retransmitted: Option<Box<RangeSet>>,
 }
 
-/// Where loss begins, by RFC 6675's `IsLost`.
+/// The edge below which loss begins, by RFC 6675's `IsLost`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LossEdge {
     /// Every unSACKed octet below is lost, none above is.
@@ -52,7 +52,7 @@ impl Scoreboard {
         self.retransmitted.get_or_insert_default().insert(range);
     }
 
-    /// What was sent again counts no longer (after a timeout).
+    /// Forgets what was retransmitted (after a timeout).
     pub fn forget_retransmissions(&mut self) {
         self.retransmitted = None;
     }
@@ -70,11 +70,11 @@ impl Scoreboard {
         }
     }
 
-    /// SACKed octets.
+    /// Returns the ranges above the cumulative ACK that the peer has SACKed.
     pub fn sacked(&self) -> &RangeSet {
         &self.sacked
     }
-    /// How many octets were sent again and are not yet covered.
+    /// Returns how many octets were sent again and are not yet covered.
     pub fn retransmitted(&self) -> u64 {
         self.retransmitted.as_ref().map_or(0, |again| again.total())
     }

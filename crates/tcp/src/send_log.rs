@@ -12,10 +12,10 @@ use anabranch_congestion::Stamp;
 use anabranch_units::{Span, Time};
 use std::collections::VecDeque;
 
-/// No record.
+/// The index that stands for no record.
 const NONE: u32 = u32::MAX;
 
-/// Where a record is believed to be.
+/// The place in which a record is believed to be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Place {
     InFlight,
@@ -28,11 +28,11 @@ enum Place {
 pub struct SegmentCounts {
     /// Sent and not cumulatively acknowledged.
     pub unacked: u64,
-    /// Of these, SACKed.
+    /// Segments of `unacked` that are SACKed.
     pub sacked: u64,
-    /// Of these, believed lost, sent again or not.
+    /// Segments of `unacked` that are believed lost, sent again or not.
     pub lost: u64,
-    /// Of these, sent again.
+    /// Segments of `unacked` that were sent again.
     pub resent: u64,
     /// Known to have arrived, since the connection began.
     pub delivered: u64,
@@ -41,9 +41,9 @@ pub struct SegmentCounts {
 /// A segment as it was last sent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Record {
-    /// What it carries.
+    /// Offsets of the octets that the segment carries.
     pub range: Range,
-    /// When it last left (`Segment.xmit_ts`).
+    /// Time at which it last left (`Segment.xmit_ts`).
     pub sent: Time,
     /// The number of that transmission, counted over all.
     pub serial: u64,
@@ -62,9 +62,9 @@ pub(crate) struct Record {
 /// Octets newly believed lost, of a segment that left with a stamp.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Loss {
-    /// Where the octets begin.
+    /// Offset of the first octet lost.
     pub offset: u64,
-    /// How many there are.
+    /// Number of octets lost.
     pub octets: u64,
     /// What the segment remembers of its sending.
     pub stamp: Stamp,
@@ -79,7 +79,7 @@ pub(crate) struct SendLog {
     order: VecDeque<u32>,
     oldest: u32,
     newest: u32,
-    /// Where the last search by serial number ended.
+    /// Slot at which the last search by serial number ended.
     mark: u32,
     transmissions: u64,
     /// Records delivered above SND.UNA.
@@ -340,7 +340,7 @@ impl SendLog {
         self.news.iter().any(|record| !record.retransmitted && record.sent < first)
     }
 
-    /// The next ACK may come.
+    /// Forgets what the ACK in hand told; the next may come.
     pub fn end_ack(&mut self) {
         self.news.clear();
     }

@@ -35,15 +35,15 @@
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum State {
-    /// No connection.
+    /// There is no connection.
     Closed,
-    /// Waiting for a SYN.
+    /// Waiting for a peer's SYN.
     Listen,
-    /// SYN sent.
+    /// A SYN was sent, and no SYN has come.
     SynSent,
     /// SYN received, SYN-ACK sent.
     SynReceived,
-    /// Data flows both ways.
+    /// The handshake is complete; data flows both ways.
     Established,
     /// FIN sent (or queued behind data), not yet acknowledged.
     FinWait1,
@@ -51,7 +51,7 @@ pub enum State {
     FinWait2,
     /// The peer's FIN was received; this side may still send.
     CloseWait,
-    /// Both FINs crossed.
+    /// Both FINs crossed; ours is not acknowledged.
     Closing,
     /// The peer's FIN was received, ours is sent.
     LastAck,
@@ -60,7 +60,7 @@ pub enum State {
 }
 
 impl std::fmt::Display for State {
-    /// The name in RFC 9293.
+    /// Writes the state's name as in RFC 9293.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             State::Closed => "CLOSED",

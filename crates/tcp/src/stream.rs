@@ -15,11 +15,11 @@ impl Octets {
     pub fn starting_at(start: u64) -> Octets {
         Octets { start, data: VecDeque::new() }
     }
-    /// Octets kept.
+    /// Returns how many octets are kept.
     pub fn len(&self) -> u64 {
         self.data.len() as u64
     }
-    /// Nothing is kept.
+    /// Whether no octets are kept.
     pub fn is_empty(&self) -> bool {
         self.data.is_empty()
     }
@@ -58,7 +58,7 @@ impl Octets {
         self.data.drain(..kept);
         self.start += buf.len() as u64;
     }
-    /// At most `len` octets from the `at`-th kept one on, in two pieces.
+    /// Returns at most `len` octets from the `at`-th kept one on, in two pieces.
     fn slices(&self, at: usize, len: usize) -> [&[u8]; 2] {
         let (first, second) = self.data.as_slices();
         let mid = first.len();

@@ -96,7 +96,7 @@ pub(crate) enum Allowed {
 /// `Outstanding` is what the witnesses need to know of the sender, once an ACK has been read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Outstanding {
-    /// `una` is SND.UNA.
+    /// `una` is SND.UNA, the oldest offset that is not acknowledged.
     pub una: u64,
     /// `max` is the offset after the highest ever sent.
     pub max: u64,

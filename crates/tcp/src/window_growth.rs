@@ -31,8 +31,8 @@ pub(crate) struct WindowGrowth {
 }
 
 impl WindowGrowth {
-    /// From a window of `initial` octets to one of `most`; from all of the buffer
-    /// with `u64::MAX`.
+    /// Makes the limit grow from a window of `initial` octets to one of `most`; from all of the
+    /// buffer with `u64::MAX`.
     pub fn new(initial: u64, most: u64) -> WindowGrowth {
         WindowGrowth { limit: initial, most, full: SEGMENT, shared: false, sizing: None }
     }
@@ -43,7 +43,7 @@ impl WindowGrowth {
         self.most = self.most.max(least);
     }
 
-    /// The buffer has grown.
+    /// The receive buffer has grown to `most` octets.
     pub fn widen(&mut self, most: u64) {
         self.most = most;
     }
@@ -53,8 +53,8 @@ impl WindowGrowth {
         if self.shared { u64::MAX } else { self.limit }
     }
 
-    /// Of windows from `initial` to `most` that somebody else advertises it tells
-    /// when they would grow.
+    /// Watches windows from `initial` to `most` that somebody else advertises, and tells when they
+    /// would grow.
     pub fn share(&mut self, initial: u64, most: u64) {
         (self.limit, self.most, self.shared) = (initial, most, true);
     }

@@ -16,12 +16,12 @@ use anabranch_units::{Span, Time};
 use anabranch_wire::{Ecn, Packet};
 use std::collections::BTreeMap;
 
-/// Which endpoint.
+/// The side of an endpoint.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Side {
-    /// The active opener.
+    /// The endpoint that opens actively.
     Client,
-    /// The passive opener.
+    /// The endpoint that opens passively.
     Server,
 }
 
@@ -30,9 +30,9 @@ pub enum Side {
 pub enum Fate {
     /// Arrives after one latency.
     Deliver,
-    /// Never arrives.
+    /// It never arrives.
     Drop,
-    /// Arrives later by this.
+    /// It arrives later by this.
     Delay(Span),
     /// Arrives twice, the copy later by this.
     Duplicate(Span),
@@ -44,23 +44,23 @@ pub enum Fate {
 /// A packet's line in the log.
 #[derive(Clone, Debug)]
 pub struct Line {
-    /// When it was sent.
+    /// Time at which it was sent.
     pub sent: Time,
-    /// By whom.
+    /// Side that sent it.
     pub from: Side,
-    /// What became of it.
+    /// What the path did to it.
     pub fate: Fate,
-    /// The packet.
+    /// The packet as it was sent.
     pub packet: Packet,
 }
 
 /// Two endpoints and the path between them.
 pub struct Pair<E, F> {
-    /// The active opener.
+    /// The endpoint that opens actively.
     pub client: E,
-    /// The passive opener.
+    /// The endpoint that opens passively.
     pub server: E,
-    /// Time now.
+    /// The present virtual time.
     pub now: Time,
     /// Every packet that was sent, in order, while `logging`.
     pub log: Vec<Line>,
@@ -70,7 +70,7 @@ pub struct Pair<E, F> {
     pub mangle: Option<fn(Side, &mut Packet)>,
     latency: Span,
     rule: F,
-    /// By arrival and order of sending: receiver and packet.
+    /// Receiver and packet, by arrival and order of sending.
     in_flight: BTreeMap<(Time, u64), (Side, Packet)>,
     sent: u64,
 }

@@ -4,7 +4,7 @@
 use std::fmt::Display;
 use std::io::Write;
 
-/// Where [`record`] writes; nothing is written when it is not set.
+/// Variable with the file that [`record`] writes; nothing is written when it is not set.
 pub const FILE: &str = "ANABRANCH_MARKS";
 
 /// Notes a measurement: `row` names the formula (`T12`), `mark` the tolerance

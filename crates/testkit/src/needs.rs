@@ -8,7 +8,7 @@ use std::fmt::Display;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-/// `tshark` is installed.
+/// Whether `tshark` is installed.
 pub fn tshark() -> bool {
     let mut ask = Command::new("tshark");
     let ask = ask.arg("--version").stdin(Stdio::null()).output();

@@ -11,11 +11,11 @@ const MOST_STEPS: u32 = 1_000_000;
 /// Writes its text, reads what comes, closes when everything is written.
 #[derive(Debug)]
 pub struct User {
-    /// What it writes.
+    /// The octets that it writes.
     pub text: Vec<u8>,
     /// Octets of it that its endpoint has taken.
     pub written: usize,
-    /// What it has read.
+    /// The octets that it has read.
     pub read: Vec<u8>,
     /// The connection was established.
     pub connected: bool,

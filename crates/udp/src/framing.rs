@@ -1,4 +1,4 @@
-//! How the number of a datagram stands in its data.
+//! Puts the number of a datagram into its data, and finds it there.
 
 use anabranch_endpoint::message::{Incoming, Outgoing};
 use anabranch_units::Span;

@@ -10,14 +10,14 @@ use anabranch_units::Time;
 use anabranch_wire::{Addr, Body, FlowKey, IcmpKind, Packet, UdpDatagram};
 use std::collections::VecDeque;
 
-/// Settings of a socket.
+/// Settings of one side of a flow over UDP.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Config {
     /// Differentiated services code point of its packets (RFC 2474 §3).
     pub dscp: u8,
     /// Octets of data that may wait for the host's line; a message beyond waits for room.
     pub send_buffer: u64,
-    /// How the number of a datagram stands in its data.
+    /// The place of a datagram's number in its data.
     pub framing: Framing,
 }
 
@@ -59,7 +59,7 @@ struct Counts {
     strange: u64,
     /// ICMP errors about datagrams of this socket.
     errors: u64,
-    /// Of these, that nobody has the peer's port.
+    /// Of these errors, those that say that nobody has the peer's port.
     refusals: u64,
 }
 
@@ -84,7 +84,7 @@ impl Socket {
         }
     }
 
-    /// The same: a server is a client that does not connect.
+    /// Makes the server's socket, which is a client that does not connect.
     pub fn server(config: Config, local: (Addr, u16), remote: (Addr, u16), first: u32) -> Socket {
         Socket::client(config, local, remote, first)
     }
@@ -158,7 +158,7 @@ impl Endpoint for Socket {
         self.events.take()
     }
 
-    /// There are no timers.
+    /// Returns [`Time::NEVER`]: a socket has no timers.
     fn poll_timeout(&self) -> Time {
         Time::NEVER
     }

@@ -32,7 +32,7 @@ impl Rate {
         assert!(n > 0, "a rate is never zero");
         Rate(n * 1_000_000_000)
     }
-    /// Bits per second.
+    /// Returns the rate in bits per second.
     pub const fn as_bps(self) -> u64 {
         self.0
     }
@@ -43,7 +43,7 @@ impl Rate {
         let ps = (bits + self.0 as u128 / 2) / self.0 as u128;
         Span::from_picos(if ps > u64::MAX as u128 { u64::MAX } else { ps as u64 })
     }
-    /// How many whole octets pass in `span`.
+    /// Returns how many whole octets pass in `span`.
     pub const fn bytes_in(self, span: Span) -> Bytes {
         Bytes((self.0 as u128 * span.as_picos() as u128 / 8_000_000_000_000) as u64)
     }

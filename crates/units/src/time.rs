@@ -25,7 +25,7 @@ pub struct Time(u64);
 pub struct Span(u64);
 
 impl Time {
-    /// The start of the run.
+    /// The date at which a run starts.
     pub const ZERO: Time = Time(0);
     /// Later than every event: the deadline of a timer that is idle.
     pub const NEVER: Time = Time(u64::MAX);
@@ -67,9 +67,9 @@ impl Time {
 }
 
 impl Span {
-    /// No time at all.
+    /// A length of time of zero.
     pub const ZERO: Span = Span(0);
-    /// The longest span.
+    /// The longest length of time.
     pub const MAX: Span = Span(u64::MAX);
 
     /// A span of `ps` picoseconds.
@@ -88,7 +88,7 @@ impl Span {
     pub const fn from_millis(ms: u64) -> Span {
         Span(ms.saturating_mul(1_000_000_000))
     }
-    /// A span of `s` seconds.
+    /// Makes a span of `s` seconds.
     pub const fn from_secs(s: u64) -> Span {
         Span(s.saturating_mul(PS_PER_S))
     }
@@ -98,7 +98,7 @@ impl Span {
         let ps = s * PS_PER_S as f64;
         (ps >= 0.0 && ps < u64::MAX as f64).then(|| Span(ps.round() as u64))
     }
-    /// Picoseconds.
+    /// Returns the length in picoseconds.
     pub const fn as_picos(self) -> u64 {
         self.0
     }

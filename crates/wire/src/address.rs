@@ -49,14 +49,14 @@ impl Default for AddressBook {
     }
 }
 
-/// Where the addresses come from that nobody entered.
+/// The source of addresses that nobody entered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum Mapping {
     #[default]
     DenseIpv4,
     DenseIpv6,
-    /// As [`Mapping::DenseIpv4`], and from this number on as
-    /// [`Mapping::DenseIpv6`] as well.
+    /// Addresses follow [`Mapping::DenseIpv4`], and from this number on [`Mapping::DenseIpv6`] as
+    /// well.
     Both(u32),
     None,
 }
@@ -113,7 +113,7 @@ impl AddressBook {
         AddressBook { mapping: Mapping::None, ..AddressBook::default() }
     }
 
-    /// The same book with addresses of IPv4 from `first` on in place of 10.0.0.1, as many.
+    /// Returns the book with addresses of IPv4 from `first` on in place of 10.0.0.1, as many.
     ///
     /// ```
     /// use anabranch_wire::{Addr, AddressBook};

@@ -24,7 +24,7 @@ pub struct Sum {
 }
 
 impl Sum {
-    /// Adds octets.
+    /// Adds octets to the sum; an odd octet waits for the next to make a word.
     #[must_use]
     pub fn with(mut self, mut octets: &[u8]) -> Sum {
         if let (true, Some((low, rest))) = (self.odd, octets.split_first()) {
@@ -68,14 +68,14 @@ fn fold(mut total: u64) -> u16 {
 /// The addresses that a transport's checksum covers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PseudoHeader {
-    /// Over IPv4.
+    /// The pseudo header of IPv4 (RFC 9293 §3.1).
     V4 {
         /// Source address.
         src: Ipv4Addr,
         /// Destination address.
         dst: Ipv4Addr,
     },
-    /// Over IPv6.
+    /// The pseudo header of IPv6 (RFC 8200 §8.1).
     V6 {
         /// Source address.
         src: Ipv6Addr,

@@ -128,7 +128,7 @@ impl Packet {
 
 /// A packet whose transport has not been read yet.
 pub(crate) struct Datagram<'a> {
-    /// Its body is empty.
+    /// The IP header's fields, with an empty body.
     header: Packet,
     protocol: u8,
     payload: &'a [u8],

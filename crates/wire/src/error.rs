@@ -15,13 +15,13 @@ use std::net::IpAddr;
 /// Why octets are not a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ParseError {
-    /// There is nothing.
+    /// There are no octets.
     Empty,
     /// The version field is neither 4 nor 6.
     Version(u8),
-    /// The IPv4 header.
+    /// The IPv4 header is wrong.
     Ipv4(Ipv4Error),
-    /// The IPv6 header.
+    /// The IPv6 header is wrong.
     Ipv6(Ipv6Error),
     /// A fragment of an IPv4 datagram; nothing here reassembles.
     Fragment,
@@ -29,11 +29,11 @@ pub enum ParseError {
     UnknownAddress(IpAddr),
     /// The checksum of an ICMP message is wrong.
     IcmpChecksum,
-    /// The TCP segment.
+    /// The TCP segment is wrong.
     Tcp(TcpError),
-    /// The SCTP packet.
+    /// The SCTP packet is wrong.
     Sctp(SctpError),
-    /// The UDP datagram.
+    /// The UDP datagram is wrong.
     Udp(UdpError),
     /// What the kernel says of it, for the device.
     Device(DeviceError),
@@ -106,9 +106,9 @@ pub enum EmitError {
     MalformedOptions,
     /// A value needs more bits than its field has.
     FieldRange {
-        /// The field.
+        /// Name of the field.
         field: &'static str,
-        /// The value.
+        /// The value that does not fit.
         value: u32,
     },
 }

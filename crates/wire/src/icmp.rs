@@ -70,7 +70,7 @@ pub enum IcmpKind {
     HostUnknown,
     /// The source's host is cut off; IPv4 alone.
     HostIsolated,
-    /// A filter forbids it.
+    /// A filter on the way forbids the packet.
     Prohibited,
     /// A field of the header has a value that it cannot have.
     ParameterProblem,
@@ -81,9 +81,9 @@ pub enum IcmpKind {
 /// The head of the packet that an error is about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Quote {
-    /// Source address.
+    /// Source address of the packet that was dropped.
     pub src: Addr,
-    /// Destination address.
+    /// Destination address of the packet that was dropped.
     pub dst: Addr,
     /// Protocol of the payload.
     pub protocol: u8,
@@ -93,18 +93,19 @@ pub struct Quote {
     pub dscp: u8,
     /// ECN field, as it arrived.
     pub ecn: Ecn,
-    /// IPv4 identification.
+    /// IPv4 identification of that packet; 0 over IPv6.
     pub ident: u16,
     /// Octets that followed the IP header.
     pub len: u16,
-    /// The first of them.
+    /// The first octets that followed the IP header: ports and the start of the transport's
+    /// numbers.
     pub first: [u8; QUOTED],
-    /// Those behind, where `first` is the header of UDP: TCP's own, of a segment in UDP.
+    /// The octets behind `first`, where that is the header of UDP: TCP's own, of a segment in UDP.
     pub within_udp: Option<[u8; QUOTED]>,
 }
 
 impl Quote {
-    /// The head of `packet`.
+    /// Quotes the head of `packet`, as a router does.
     pub fn of(packet: &Packet) -> Quote {
         let key = packet.flow_key();
         let mut first = [0; QUOTED];
@@ -162,12 +163,12 @@ impl Quote {
     }
 }
 
-/// An ICMP error.
+/// An ICMP error, of either version.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Icmp {
-    /// What went wrong.
+    /// The error that is reported.
     pub kind: IcmpKind,
-    /// With which packet.
+    /// The head of the packet that it is about.
     pub quote: Quote,
 }
 

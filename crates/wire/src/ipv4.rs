@@ -104,7 +104,7 @@ impl<'a> Ipv4Packet<'a> {
     pub fn protocol(&self) -> u8 {
         self.header[9]
     }
-    /// Time to live.
+    /// Time to live, in hops.
     pub fn ttl(&self) -> u8 {
         self.header[8]
     }
@@ -116,11 +116,11 @@ impl<'a> Ipv4Packet<'a> {
     pub fn ecn(&self) -> Ecn {
         Ecn::from_bits(self.header[1])
     }
-    /// Identification.
+    /// Identification, which fragments of one datagram share.
     pub fn ident(&self) -> u16 {
         u16::from_be_bytes([self.header[4], self.header[5]])
     }
-    /// The DF flag.
+    /// Whether the DF flag is set: no fragmentation.
     pub fn dont_fragment(&self) -> bool {
         self.header[6] & 0x40 != 0
     }
@@ -148,13 +148,13 @@ pub struct Ipv4Repr {
     pub dst: Ipv4Addr,
     /// Protocol of the payload.
     pub protocol: u8,
-    /// Time to live.
+    /// Time to live, in hops.
     pub ttl: u8,
     /// Differentiated services code point (6 bits).
     pub dscp: u8,
-    /// ECN field.
+    /// ECN field (RFC 3168 §5).
     pub ecn: Ecn,
-    /// Identification.
+    /// Identification, which fragments of one datagram share.
     pub ident: u16,
     /// The DF flag. Without it and with identification 0, a datagram is not
     /// atomic in the sense of RFC 6864 §4.

@@ -19,7 +19,7 @@ use std::error::Error;
 use std::fmt;
 use std::net::Ipv6Addr;
 
-/// Length of the header.
+/// Length of the header, in octets.
 pub const HEADER_LEN: usize = 40;
 
 /// Why octets are not an IPv6 packet.
@@ -117,7 +117,7 @@ pub struct Ipv6Repr {
     pub hop_limit: u8,
     /// Differentiated services code point (6 bits).
     pub dscp: u8,
-    /// ECN field.
+    /// ECN field (RFC 3168 §5).
     pub ecn: Ecn,
     /// Flow label (20 bits).
     pub flow_label: u32,

@@ -31,8 +31,8 @@ pub use train::Train;
 /// The header that stands before each packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct DeviceHeader {
-    /// Where the checksum begins to count, and where from there it belongs: there
-    /// is no more than that of the pseudo header yet.
+    /// The offset at which the checksum begins to count, and where from there it belongs: there is
+    /// no more than that of the pseudo header yet.
     pub checksum: Option<(u16, u16)>,
     /// TCP segments in one: octets of data of each but the last.
     pub segment: Option<u16>,
@@ -73,7 +73,7 @@ const TCP_V6: u8 = 4;
 const WITH_CWR: u8 = 0x80;
 
 impl DeviceHeader {
-    /// Octets that it takes.
+    /// Length of the header, in octets.
     pub const LEN: usize = 10;
 
     /// The header at the start of `octets`, and what follows it.
@@ -194,14 +194,14 @@ fn protocol(octets: &[u8]) -> Option<u8> {
 /// What stood behind one [`DeviceHeader`], packet by packet.
 #[derive(Clone, Debug)]
 pub struct Packets<'a> {
-    /// With the fields of the next packet, and the flags of all; its own data
-    /// where there is no more.
+    /// A packet with the fields of the next packet, and the flags of all; its own data where there
+    /// is no more.
     whole: Option<Packet>,
     /// Data of the next packet and those after it.
     data: &'a [u8],
-    /// Most data of each.
+    /// Most data of each packet, in octets.
     size: u16,
-    /// From one identification to the next.
+    /// Difference from one identification to the next.
     step: u16,
 }
 

@@ -17,12 +17,12 @@ pub struct Addr(pub u32);
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(u8)]
 pub enum Ecn {
-    /// Not ECN-capable.
+    /// The sender is not ECN-capable.
     #[default]
     NotEct = 0b00,
-    /// ECN-capable, ECT(1).
+    /// ECT(1): the sender is ECN-capable, and asks for low latency (RFC 9331).
     Ect1 = 0b01,
-    /// ECN-capable, ECT(0).
+    /// ECT(0): the sender is ECN-capable.
     Ect0 = 0b10,
     /// Congestion experienced.
     Ce = 0b11,
@@ -83,7 +83,7 @@ impl fmt::Debug for Octets {
 }
 
 impl Payload {
-    /// No octets.
+    /// A payload without octets.
     pub const EMPTY: Payload = Payload::virtual_of(0);
 
     /// A payload that is only a length.
@@ -130,7 +130,7 @@ impl Payload {
         }
         Payload::of_octets(octets)
     }
-    /// Number of octets.
+    /// Returns the number of octets.
     pub fn len(&self) -> u32 {
         match &self.0 {
             Content::Length(len) => *len,
@@ -159,13 +159,13 @@ impl Default for Payload {
 /// What the IP packet carries.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Body {
-    /// A TCP segment.
+    /// A TCP segment (RFC 9293).
     Tcp(TcpSegment),
     /// An ICMP error of IPv4 or IPv6.
     Icmp(Box<Icmp>),
-    /// An SCTP packet.
+    /// An SCTP packet (RFC 9260).
     Sctp(Box<SctpPacket>),
-    /// A UDP datagram.
+    /// A UDP datagram (RFC 768).
     Udp(UdpDatagram),
     /// Any other protocol: its IP protocol number and its octets.
     Other {
@@ -176,7 +176,7 @@ pub enum Body {
     },
 }
 
-/// A packet as a value.
+/// A packet as a value: fields of the IP header, and the transport's packet.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Packet {
     /// Source address.
@@ -187,14 +187,14 @@ pub struct Packet {
     pub ttl: u8,
     /// Differentiated services code point (6 bits).
     pub dscp: u8,
-    /// ECN field.
+    /// ECN field (RFC 3168 §5).
     pub ecn: Ecn,
     /// IPv4 identification; 0 for atomic datagrams (RFC 6864).
     pub ident: u16,
     /// IP may cut the packet into fragments where a link takes no more: the DF flag is not set (RFC
     /// 791), or the source cuts (RFC 8200 §4.5). The fragments have the identification `ident`.
     pub may_fragment: bool,
-    /// The transport.
+    /// The transport's packet.
     pub body: Body,
 }
 
@@ -205,7 +205,7 @@ pub struct FlowKey {
     pub src: Addr,
     /// Destination address.
     pub dst: Addr,
-    /// IP protocol number.
+    /// IP protocol number of the transport.
     pub protocol: u8,
     /// Source port, 0 where the protocol has none.
     pub src_port: u16,
@@ -214,7 +214,7 @@ pub struct FlowKey {
 }
 
 impl FlowKey {
-    /// The same flow in the other direction.
+    /// Returns the key of the flow in the other direction.
     #[must_use]
     pub const fn reversed(self) -> FlowKey {
         FlowKey {

@@ -22,7 +22,7 @@ use anabranch_units::Time;
 use std::io::{self, Error, ErrorKind, Write};
 use std::num::NonZeroU32;
 
-/// Raw IP.
+/// Link type of packets that begin with the IP header.
 const LINKTYPE_RAW: u16 = 101;
 
 const SECTION_HEADER: u32 = 0x0a0d_0d0a;
@@ -30,25 +30,25 @@ const INTERFACE_DESCRIPTION: u32 = 1;
 const ENHANCED_PACKET: u32 = 6;
 const BYTE_ORDER_MAGIC: u32 = 0x1a2b_3c4d;
 
-/// `shb_userappl`, §4.1.
+/// Code of the option `shb_userappl`, §4.1.
 const USER_APPLICATION: u16 = 4;
-/// `if_name`, §4.2.
+/// Code of the option `if_name`, §4.2.
 const IF_NAME: u16 = 2;
-/// `epb_flags`, §4.3.1.
+/// Code of the option `epb_flags`, §4.3.1.
 const EPB_FLAGS: u16 = 2;
 /// `if_tsresol`, §4.2: the negative power of ten of the unit of time.
 const IF_TSRESOL: u16 = 9;
 
-/// Which way a packet went at a host.
+/// The direction in which a packet went at a host.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Direction {
-    /// The host received it.
+    /// The host received the packet.
     Inbound,
-    /// The host sent it.
+    /// The host sent the packet.
     Outbound,
 }
 
-/// How much of each packet a capture keeps. The original length is always there.
+/// The length of each packet that a capture keeps. The original length is always there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Snap {
     /// All but the payload at the end that exists only as a length
@@ -57,7 +57,7 @@ pub enum Snap {
     Headers,
     /// Everything; a payload that is only a length is written by its pattern.
     Whole,
-    /// At most so many octets from the IP header on.
+    /// That many octets at most are kept, from the IP header on.
     Octets(NonZeroU32),
 }
 
@@ -82,7 +82,7 @@ pub enum Snap {
 #[derive(Debug)]
 pub struct Writer<W: Write> {
     out: W,
-    /// How much of its packets each interface keeps.
+    /// The length of its packets that each interface keeps.
     snaps: Vec<Snap>,
     /// The block in the making, and the packet in the making: kept for their
     /// room.
@@ -139,7 +139,7 @@ impl<W: Write> Writer<W> {
         self.block_of(interface, time, None, octets, 0)
     }
 
-    /// The same of a packet that came to a host, or left it.
+    /// Writes a packet as [`Writer::packet`] does, with the direction in which it went at a host.
     ///
     /// # Errors
     /// Those of [`Writer::packet`].
@@ -204,7 +204,8 @@ impl<W: Write> Writer<W> {
         self.value_of(interface, time, None, packet, book)
     }
 
-    /// The same of a packet that came to a host, or left it.
+    /// Writes a packet as [`Writer::packet_value`] does, with the direction in which it went at a
+    /// host.
     ///
     /// # Errors
     /// Those of [`Writer::packet_value`].

@@ -16,9 +16,9 @@ use crate::tcp::{SackBlocks, TcpOptions, TcpSegment};
 /// What a pure ACK is to an older one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AckRelation {
-    /// Of another flow, or without something that the older one says.
+    /// It is of another flow, or lacks something that the older one says.
     Unrelated,
-    /// The same acknowledgment number: a duplicate, or a change of the window.
+    /// It has the same acknowledgment number: a duplicate, or a change of the window.
     Repeats,
     /// Acknowledges more, and says all that the older one says.
     Supersedes,
@@ -34,7 +34,7 @@ impl Packet {
         }
     }
 
-    /// What this packet is to an `older` one.
+    /// Returns what this packet is to an `older` one.
     pub fn ack_relation(&self, older: &Packet) -> AckRelation {
         let (Body::Tcp(new), Body::Tcp(old)) = (&self.body, &older.body) else {
             return AckRelation::Unrelated;

@@ -27,27 +27,27 @@ impl TcpFlags {
     pub const FIN: TcpFlags = TcpFlags(0x001);
     /// Synchronize sequence numbers.
     pub const SYN: TcpFlags = TcpFlags(0x002);
-    /// Reset the connection.
+    /// RST: resets the connection.
     pub const RST: TcpFlags = TcpFlags(0x004);
-    /// Push function.
+    /// PSH: asks the receiver to hand the data on.
     pub const PSH: TcpFlags = TcpFlags(0x008);
     /// Acknowledgment field is significant.
     pub const ACK: TcpFlags = TcpFlags(0x010);
     /// Urgent pointer field is significant.
     pub const URG: TcpFlags = TcpFlags(0x020);
-    /// ECN-Echo (RFC 3168).
+    /// ECE: echoes congestion (RFC 3168).
     pub const ECE: TcpFlags = TcpFlags(0x040);
     /// Congestion window reduced (RFC 3168).
     pub const CWR: TcpFlags = TcpFlags(0x080);
-    /// Accurate ECN.
+    /// AE: the third bit of the ACE field (RFC 9768).
     pub const AE: TcpFlags = TcpFlags(0x100);
 
-    /// The bits of both.
+    /// Returns the bits that are in either.
     #[must_use]
     pub const fn union(self, other: TcpFlags) -> TcpFlags {
         TcpFlags(self.0 | other.0)
     }
-    /// These but for the bits of `other`.
+    /// Returns these bits without those of `other`.
     #[must_use]
     pub const fn without(self, other: TcpFlags) -> TcpFlags {
         TcpFlags(self.0 & !other.0)
@@ -93,7 +93,7 @@ pub struct SackBlocks {
 }
 
 impl SackBlocks {
-    /// No blocks.
+    /// An option without blocks.
     pub const NONE: SackBlocks = SackBlocks {
         len: 0,
         dss: 0,
@@ -110,11 +110,11 @@ impl SackBlocks {
         self.len += 1;
         true
     }
-    /// The blocks in order.
+    /// Returns the blocks in the order of the option.
     pub fn as_slice(&self) -> &[SackBlock] {
         &self.blocks[..self.len as usize]
     }
-    /// No block is present.
+    /// Whether there is no block.
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -132,7 +132,7 @@ pub struct TcpOptions {
     /// Window scale stands before SACK permitted and timestamps, as BSD stacks write a SYN; true
     /// only where it is there with one of them.
     pub scale_first: bool,
-    /// Timestamps.
+    /// Timestamps (RFC 7323 §3).
     pub timestamps: Option<Timestamps>,
     /// SACK blocks, and the DSS of Multipath TCP ([`TcpOptions::dss`]).
     pub sack: SackBlocks,
@@ -175,7 +175,7 @@ impl TcpOptions {
     }
 }
 
-/// A TCP segment.
+/// A TCP segment: header fields, options and data.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TcpSegment {
     /// Source port.
@@ -186,15 +186,15 @@ pub struct TcpSegment {
     pub seq: Serial32,
     /// Acknowledgment number; meaningful with [`TcpFlags::ACK`].
     pub ack: Serial32,
-    /// Control bits.
+    /// Control bits, ECN's included.
     pub flags: TcpFlags,
     /// Window field as on the wire, before scaling.
     pub window: u16,
-    /// Urgent pointer.
+    /// Urgent pointer; meaningful with [`TcpFlags::URG`].
     pub urgent: u16,
-    /// Options.
+    /// Options of the header.
     pub options: TcpOptions,
-    /// Data.
+    /// Data that follows the header.
     pub payload: Payload,
 }
 

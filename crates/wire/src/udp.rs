@@ -31,7 +31,7 @@ impl Head {
     /// Most octets: a fixed header of RTP (RFC 3550 §5.1).
     pub const MOST: usize = 12;
 
-    /// These octets.
+    /// Makes a head of these octets.
     ///
     /// # Panics
     /// When there are more than [`Head::MOST`].
@@ -41,22 +41,22 @@ impl Head {
         Head { octets, len: first.len() as u8 }
     }
 
-    /// The octets.
+    /// Returns the octets of the head.
     pub fn octets(&self) -> &[u8] {
         &self.octets[..usize::from(self.len)]
     }
 }
 
-/// A datagram as a value.
+/// A datagram: ports, and data whose first octets may be real while the rest is counted.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct UdpDatagram {
     /// Source port.
     pub src_port: u16,
     /// Destination port.
     pub dst_port: u16,
-    /// The first data octets.
+    /// The first data octets, always real.
     pub head: Head,
-    /// Those that follow them.
+    /// The data octets that follow the head.
     pub payload: Payload,
 }
 
@@ -83,9 +83,9 @@ impl fmt::Display for UdpError {
 impl Error for UdpError {}
 
 impl UdpDatagram {
-    /// IP protocol number.
+    /// IP protocol number of UDP.
     pub const PROTOCOL: u8 = 17;
-    /// Octets of the header.
+    /// Octets of the UDP header.
     pub const HEADER: u32 = 8;
     /// Most data octets: the length field has 16 bits, and IPv4's counts its header of 20 octets, too.
     pub const MOST_DATA: u32 = 65_535 - 20 - Self::HEADER;
@@ -97,7 +97,7 @@ impl UdpDatagram {
         UdpDatagram { src_port, dst_port, head: Head::new(head), payload }
     }
 
-    /// Number of data octets.
+    /// Returns the number of data octets.
     pub fn data_len(&self) -> u32 {
         u32::from(self.head.len) + self.payload.len()
     }

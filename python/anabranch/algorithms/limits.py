@@ -1,4 +1,4 @@
-"""How long a call of an algorithm of the user's own may take.
+"""Limits on how long a call of a user-defined algorithm may take.
 
 A hook that does not return within the limit ends its run with an error that names it. The
 limit counts real time: 10 s, or what the environment variable `ANABRANCH_CALL_LIMIT` or

@@ -1,4 +1,4 @@
-"""What the name of an algorithm of the user's own means.
+"""Finds the class that the name of a user-defined algorithm means.
 
 `FILE.py:CLASS` is a class in a file: relative to the folder of the scenario that
 names it, or else to the working directory. `MODULE:CLASS` is one in a module that
@@ -29,7 +29,7 @@ DIGITS = 16
 
 @dataclass(frozen=True)
 class Found:
-    """A class that fits a seam."""
+    """A class of the user's that fits a seam, with its source."""
 
     name: str
     """The name under which it is found from the working directory."""

@@ -1,4 +1,4 @@
-"""What a controller in Python costs: `anabranch bench own-controller`."""
+"""Measures what a controller in Python costs: `anabranch bench own-controller`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the classes of all seams but windows have."""
+"""Attributes that the classes of all seams but windows have."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from anabranch.algorithms.window import WindowControl
 
 @dataclass(frozen=True)
 class Seam:
-    """One place for an algorithm."""
+    """A seam: a kind of algorithm that users can write."""
 
     base: type
     required: tuple[str, ...]

@@ -73,7 +73,7 @@ def processors() -> int:
 
 
 def jobs_option(function: Callable[..., object]) -> Callable[..., object]:
-    """`--jobs N`."""
+    """Adds the option `--jobs N`."""
     return click.option(
         "--jobs",
         type=click.IntRange(1, 1024),
@@ -84,7 +84,7 @@ def jobs_option(function: Callable[..., object]) -> Callable[..., object]:
 
 
 def seed_option(function: Callable[..., object]) -> Callable[..., object]:
-    """`--seed N`."""
+    """Adds the option `--seed N`."""
     return click.option(
         "--seed", type=click.IntRange(0, SEED_MAX), help="Replaces the scenario's seed."
     )(function)
@@ -133,7 +133,7 @@ def capture_options(function: Callable[..., object]) -> Callable[..., object]:
 
 
 def explore_option(function: Callable[..., object]) -> Callable[..., object]:
-    """`--explore`."""
+    """Adds the option `--explore`."""
     return click.option(
         "--explore",
         is_flag=True,
@@ -154,7 +154,7 @@ def port_option(function: Callable[..., object]) -> Callable[..., object]:
 
 
 def browse_option(function: Callable[..., object]) -> Callable[..., object]:
-    """`--browse/--no-browse`."""
+    """Adds the option `--browse/--no-browse`."""
     return click.option(
         "--browse/--no-browse", default=True, help="Open the page in a browser; the default."
     )(function)

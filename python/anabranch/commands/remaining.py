@@ -1,4 +1,4 @@
-"""How long the studies that are left will take, and how it is told while they run."""
+"""Estimates how long the studies that are left will take, and tells it while they run."""
 
 from __future__ import annotations
 
@@ -45,17 +45,17 @@ class Remaining:
     """When the runs began of which `_done` of `_total` have finished."""
 
     def begin(self, name: str) -> None:
-        """A study begins."""
+        """Notes that a study begins."""
         self._name, self._begun, self._done, self._total = name, self.clock(), 0, 0
 
     def advance(self, done: int, total: int) -> None:
-        """So many of the runs of this stage of the study have finished."""
+        """Notes how many runs of this stage of the study have finished."""
         if total != self._total or done < self._done:
             self._stage = self.clock()
         self._done, self._total = done, total
 
     def end(self) -> None:
-        """The study has ended."""
+        """Notes that the study has ended."""
         self._ended[self._name] = self.clock() - self._begun
         self._name = ""
 
@@ -103,7 +103,7 @@ class Remaining:
 
 
 def span(seconds: float) -> str:
-    """`40 s`, `11 min`, `2.5 h`."""
+    """Writes a length of time: `40 s`, `11 min`, `2.5 h`."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     if seconds < 90 * 60:

@@ -112,7 +112,7 @@ def _tell_unfinished(result: RunResult, complete: bool) -> bool:
 
 
 def flow_table(flows: Sequence[Transfer]) -> Table:
-    """The first flows, a row each."""
+    """Returns a table of the first flows, a row each."""
     table = Table(box=None, header_style="bold")
     table.add_column("flow")
     table.add_column("protocol")

@@ -66,7 +66,7 @@ class _Quiet(http.server.SimpleHTTPRequestHandler):
     """Files of a folder, without a line per request."""
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Says nothing."""
+        """Logs nothing, in place of every request."""
 
 
 def _serve(directory: Path, port: int) -> None:

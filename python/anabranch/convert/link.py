@@ -41,7 +41,7 @@ class Link:
     back: Way
 
     def toml(self, line: str) -> str:
-        """The entry of `[[links]]`."""
+        """Writes the entry of `[[links]]`."""
         there, back = self.there.fields(line), self.back.fields(line)
         lines = ["[[links]]", f"ends = {inline(list(self.ends))}"]
         lines += [f"{key} = {inline(value)}" for key, value in there.items()]
@@ -61,7 +61,7 @@ class Link:
 
 @dataclass(frozen=True)
 class Converted:
-    """What was read: links, and nodes where they were named."""
+    """The links that were read, and nodes where they were named."""
 
     links: Sequence[Link]
     line: str
@@ -71,7 +71,7 @@ class Converted:
     """What differs from the original, a sentence each."""
 
     def toml(self) -> str:
-        """The part of a scenario."""
+        """Writes the part of a scenario."""
         head = "".join(f"# {note}\n" for note in self.notes)
         if self.hosts:
             head += f"hosts = {inline(list(self.hosts))}\n"
@@ -135,7 +135,7 @@ def bits(value: Decimal) -> str:
 
 
 def share(value: Decimal) -> Decimal:
-    """Per cent as a probability."""
+    """Makes a probability of a percentage."""
     return value / 100
 
 

@@ -27,7 +27,7 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class Card:
-    """What was found of every algorithm."""
+    """The findings on every algorithm, as a report card."""
 
     candidate: str
     algorithms: Sequence[str]

@@ -18,17 +18,17 @@ STANDARDS = ("reno", "cubic")
 
 @dataclass(frozen=True)
 class Scale:
-    """How large the runs are."""
+    """The size of the runs of a check."""
 
     quick: bool
 
     def seconds(self, full: float) -> float:
-        """How long a run lasts: a third of it when quick."""
+        """Returns how long a run lasts: a third of it when quick."""
         return full / 3 if self.quick else full
 
     @property
     def replications(self) -> int:
-        """Runs of each scenario."""
+        """The number of runs of each scenario."""
         return 5 if self.quick else 10
 
 
@@ -54,7 +54,7 @@ class Rule:
         return Statement.of(quantity, measured, rule(self.bound(standards)))
 
     def text(self) -> str:
-        """The rule in words."""
+        """Returns the rule in words."""
         kind = "lower" if self.direction == "at least" else "higher"
         factor = "" if self.factor == 1.0 else f"{self.factor:g} times "
         sign = "less" if self.direction == "at least" else "plus"
@@ -64,7 +64,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class Quantity:
-    """One number of a check."""
+    """A number that is read off the runs of a check, with its rule."""
 
     name: str
     """With its unit."""
@@ -77,7 +77,7 @@ class Quantity:
 
 @dataclass(frozen=True)
 class Check:
-    """One question of RFC 9743."""
+    """A check that answers one question of RFC 9743."""
 
     name: str
     section: str
@@ -88,5 +88,5 @@ class Check:
     quantities: Sequence[Quantity]
 
     def reference(self) -> str:
-        """`RFC 9743 §5.1.1`."""
+        """Returns the section of the RFC: `RFC 9743 §5.1.1`."""
         return f"RFC 9743 {self.section}"

@@ -102,7 +102,7 @@ def with_earlier(directory: Path, label: str, names: Sequence[str]) -> tuple[str
 
 
 def label_of(candidate: str, label: str | None) -> str:
-    """What tables call an algorithm: what the user says, or else its name."""
+    """Returns the name that tables have for an algorithm: the user's, or else its own."""
     return label or _label(candidate)
 
 

@@ -16,7 +16,7 @@ from anabranch.algorithms import Ack, Congestion, Report, WindowControl
 
 @dataclass
 class Interval:
-    """What happened since the last action."""
+    """Measurements of the time since the last action."""
 
     start_s: float = 0.0
     end_s: float = 0.0
@@ -54,7 +54,7 @@ _count = 0
 
 
 def opened(link: Link) -> int:
-    """Gives a link a number."""
+    """Gives a link its number among the agent's links."""
     global _count  # noqa: PLW0603 -- numbers are this process's
     with _lock:
         _count += 1
@@ -63,7 +63,7 @@ def opened(link: Link) -> int:
 
 
 def closed(number: int) -> None:
-    """Forgets a link."""
+    """Forgets a link that is gone."""
     with _lock:
         _open.pop(number, None)
 

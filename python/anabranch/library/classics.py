@@ -274,5 +274,5 @@ def arrivals(per_second: float, duration: str) -> int:
 
 
 def queue_of(kind: str, limit: str) -> dict[str, str]:
-    """The table of a queue."""
+    """Makes the table `queue` of a link."""
     return {"kind": kind, "limit": limit}

@@ -60,7 +60,7 @@ ALL: Mapping[str, Entry] = {entry.name: entry for entry in _ENTRIES}
 
 
 def find(name: str) -> Entry:
-    """The scenario of that name."""
+    """Returns the scenario of that name."""
     if name not in ALL:
         raise InputError.about("library", "scenario", name, ", ".join(ALL))
     return ALL[name]

@@ -30,7 +30,7 @@ _UNITS = {"": 1.0, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12}
 
 @dataclass(frozen=True)
 class Place:
-    """A node of the file."""
+    """A node as the file has it."""
 
     key: str
     name: str
@@ -41,7 +41,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Edge:
-    """An edge of the file."""
+    """An edge as the file has it."""
 
     source: Place
     target: Place
@@ -50,7 +50,7 @@ class Edge:
 
 @dataclass(frozen=True)
 class Graph:
-    """What a file says."""
+    """Nodes and edges that a file describes."""
 
     name: str
     places: list[Place]

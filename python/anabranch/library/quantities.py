@@ -31,17 +31,17 @@ _OCTETS = {
 
 
 def seconds(text: str, field: str = "time") -> float:
-    """A time in seconds."""
+    """Writes a time in seconds as a quantity."""
     return float(_read(text, _TIMES, field))
 
 
 def bits_per_second(text: str, field: str = "rate") -> float:
-    """A rate in bit/s."""
+    """Writes a rate in bit/s as a quantity."""
     return float(_read(text, _RATES, field))
 
 
 def octets(text: str, field: str = "size") -> int:
-    """A number of octets."""
+    """Writes a number of octets as a quantity."""
     return round(_read(text, _OCTETS, field))
 
 

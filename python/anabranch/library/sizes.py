@@ -28,12 +28,12 @@ PUBLISHED = {
 
 
 def constant(size: str) -> Law:
-    """Every flow is as large."""
+    """Makes the law by which every flow is as large."""
     return {"law": "constant", "mean": size}
 
 
 def exponential(mean: str) -> Law:
-    """Exponential sizes."""
+    """Makes the exponential law of sizes."""
     return {"law": "exponential", "mean": mean}
 
 

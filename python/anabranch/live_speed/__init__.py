@@ -30,7 +30,7 @@ Values = dict[str, float]
 
 @dataclass(frozen=True)
 class Size:
-    """How much of everything."""
+    """The size of the measures: octets, seconds, repetitions."""
 
     megabytes: int = 300
     sctp_megabytes: int = 30
@@ -45,7 +45,7 @@ QUICK = Size(megabytes=5, sctp_megabytes=1, shaped_s=1, links=3, links_s=1)
 
 @dataclass
 class Row:
-    """A measure and its runs."""
+    """A measure with the values of its runs."""
 
     name: str
     measure: Callable[[Path], Values]
@@ -54,7 +54,7 @@ class Row:
     missing: str | None = None
 
     def facts(self) -> dict[str, Any]:
-        """As `--json` has it: of each value the median, the least and the most."""
+        """Returns the row as `--json` has it: of each value the median, the least and the most."""
         told: dict[str, Any] = {"workload": "live", "variant": self.name, "aims": self.aims}
         if self.missing is not None:
             return told | {"missing": self.missing}
@@ -66,7 +66,7 @@ class Row:
 
 
 def rows(size: Size) -> list[Row]:
-    """All measures."""
+    """Returns a row for each measure, whose runs are still to come."""
     forwards = {"packets_per_cpu_s": "at least 180,000"}
     punctual = {"late_p99_us": "at most 200, idle", "late_p999_us": "at most 1000, idle"}
     mb = size.megabytes

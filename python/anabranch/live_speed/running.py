@@ -10,7 +10,7 @@ from anabranch.experiment import LiveResult, Scenario
 
 
 class Missing(RunError):
-    """What the machine has not, for one of the measures."""
+    """A measure cannot run on this machine, and why."""
 
 
 def live(

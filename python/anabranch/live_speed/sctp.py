@@ -17,7 +17,7 @@ PORTS = f"{scenarios.PORT} {scenarios.PORT}"
 
 
 def measures(megabytes: int) -> list[tuple[str, Callable[[Path], dict[str, float]]]]:
-    """Each by name."""
+    """Returns the measures by their names."""
     runs = [
         ("our SCTP to usrsctp", "a", False),
         ("our SCTP from usrsctp", "b", False),

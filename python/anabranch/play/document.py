@@ -81,7 +81,7 @@ def scenario_of(opened: Opened, text: str) -> Scenario:
 
 
 def names() -> list[str]:
-    """All that `opened` takes."""
+    """Returns all names that `opened` takes."""
     made = [f"{LIBRARY}{name}" for name, entry in ALL.items() if _complete(entry)]
     return [*(f"{LAB}{name}" for name in lab_names()), *made]
 
@@ -92,7 +92,7 @@ def _complete(entry: Entry) -> bool:
 
 
 def lab_names() -> list[str]:
-    """The scenarios of the lab."""
+    """Returns the names of the lab's scenarios."""
     folder = resources.files("anabranch.play").joinpath("lab", "scenarios")
     found = (each.name.removesuffix(".toml") for each in folder.iterdir())
     return sorted(name for name in found if not name.startswith("_"))

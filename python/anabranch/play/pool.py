@@ -24,7 +24,7 @@ class Replaced(Exception):
 
 @dataclass(frozen=True)
 class Answer:
-    """What a worker said."""
+    """The answer of a worker to a request."""
 
     status: int
     json_ms: float
@@ -94,7 +94,7 @@ class Worker:
 
 @dataclass
 class Pool:
-    """Workers of one server."""
+    """The worker processes of one server."""
 
     file: Opened | None
     wall_s: float = WALL_S
@@ -112,7 +112,7 @@ class Pool:
         self._idle = list(await asyncio.gather(*(self._start() for _ in range(count))))
 
     async def close(self) -> None:
-        """Ends all workers."""
+        """Ends all workers of the pool."""
         tasks = [*self._running.values(), *self._changes]
         for task in self._running.values():
             task.cancel()

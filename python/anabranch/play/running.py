@@ -131,7 +131,7 @@ class Work:
         return LONGEST_S / 4
 
     def guarded(self, work: Callable[[], Any]) -> Any:
-        """What `work` returns; what it refuses becomes an answer."""
+        """Returns what `work` returns; what it refuses becomes an answer."""
         try:
             return work()
         except AnabranchError as error:

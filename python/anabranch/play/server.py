@@ -142,7 +142,7 @@ class _Api:
         self._lab = lab
 
     async def page(self, _request: Request) -> Response:
-        """The page itself."""
+        """Serves the page itself."""
         return _asset("index.html")
 
     async def asset(self, request: Request) -> Response:
@@ -150,7 +150,7 @@ class _Api:
         return _asset(request.path_params["name"])
 
     async def about(self, _request: Request) -> Response:
-        """What can be opened, and the course."""
+        """Serves the list of what can be opened, and the course."""
         own = [self._file.name] if self._file is not None else []
         return JSONResponse(
             {

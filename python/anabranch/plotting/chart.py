@@ -36,7 +36,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Axis:
-    """A column as an axis."""
+    """A column of the frame as an axis."""
 
     column: str
     label: str
@@ -54,7 +54,7 @@ class Roles:
     panels: str
 
     def columns(self) -> list[str]:
-        """Those that there are, each once."""
+        """Returns the columns that the frame has, each once."""
         return list(dict.fromkeys(each for each in (self.x, self.by, self.panels) if each))
 
 

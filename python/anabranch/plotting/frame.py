@@ -49,12 +49,12 @@ class Frame:
 
     @property
     def label(self) -> str:
-        """What the axis calls the number, without its unit."""
+        """The name that the axis has for the number, without its unit."""
         return self.name or si.name_of(self.y)
 
     @property
     def replicated(self) -> bool:
-        """Several runs are in it."""
+        """Whether the frame has several runs of a point."""
         return REPLICATION in self.data and self.data[REPLICATION].nunique() > 1
 
     def values(self, column: str) -> list[object]:
@@ -91,7 +91,7 @@ class Frame:
         raise InputError.about(self.origin, option, column, near(column, self.data.columns))
 
     def only(self, data: pd.DataFrame) -> Frame:
-        """The same of some of the rows."""
+        """Returns the frame of some of the rows."""
         return replace(self, data=data)
 
 

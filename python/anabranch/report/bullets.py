@@ -26,7 +26,7 @@ class Line:
     high: float
 
     def at(self, value: float) -> float:
-        """Where a value is drawn; at the edge if it lies beyond."""
+        """Returns the place at which a value is drawn; the edge if it lies beyond."""
         share = (value - self.low) / (self.high - self.low)
         return round(min(max(share, 0.0), 1.0) * WIDTH, 1)
 

@@ -13,7 +13,7 @@ from anabranch import si
 
 @dataclass(frozen=True)
 class Bottleneck:
-    """The slowest link of a way."""
+    """The slowest link of a flow's way."""
 
     link: str
     rate_bps: float

@@ -53,7 +53,7 @@ class Trace:
     """To begin with."""
 
     def encoded(self) -> dict[str, Any]:
-        """The trace for the page."""
+        """Encodes the trace for the page."""
         value: dict[str, Any] = {"name": self.name, "kind": self.kind, "colour": self.colour}
         optional: dict[str, Any] = {"dash": self.dash, "mark": self.mark, "width": self.width}
         optional |= {"group": self.group, "note": self.note}
@@ -89,7 +89,7 @@ class Chart:
     notes: list[str] = field(default_factory=list)
 
     def encoded(self) -> dict[str, Any]:
-        """The chart for the page."""
+        """Encodes the chart for the page."""
         return {
             "title": self.title,
             "x": self.x,

@@ -34,7 +34,7 @@ _DOWN = STATES[2:]
 
 
 def timeline_chart(every: Sequence[Event], end_s: float, link: str) -> Chart | None:
-    """What happened when; nothing of a run of which only flows are known."""
+    """Charts the events of a run over time; nothing of a run of which only flows are known."""
     if not any(event.kind != "flow" for event in every) or not end_s > 0:
         return None
     names = lanes(list(every))

@@ -1,4 +1,4 @@
-"""The report of one run."""
+"""Writes the report of one run."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from anabranch.sweep.sweep import SweepResult
 
 @dataclass(frozen=True)
 class Shown:
-    """A table as people read it."""
+    """A table of a sweep as people read it."""
 
     columns: list[str]
     rows: list[list[str]]
@@ -45,7 +45,7 @@ def write_sweep_report(directory: Path, title: str, result: SweepResult) -> None
 
 
 def units(result: SweepResult) -> dict[str, str]:
-    """The unit of each metric."""
+    """Returns the unit of each metric."""
     return {metric.name: metric.unit for metric in result.metrics}
 
 

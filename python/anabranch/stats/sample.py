@@ -47,7 +47,7 @@ class Sample:
         sources: Iterable[Hashable] = (),
         looks: Looks | None = None,
     ) -> Sample:
-        """From the values in order of replications."""
+        """Makes a sample from the values in order of replications."""
         return cls(np.asarray(list(values), dtype=float), frozenset(sources), looks)
 
     @classmethod
@@ -137,7 +137,7 @@ class Exact:
 
     @classmethod
     def of(cls, values: Iterable[float]) -> Exact:
-        """From the values in order of conditions; each is what a claim speaks of."""
+        """Makes a sample from the values in order of conditions; each is what a claim speaks of."""
         return cls(tuple(float(value) for value in values))
 
     @classmethod

@@ -40,12 +40,12 @@ class Looks:
 
     @property
     def budget(self) -> int:
-        """The most replications."""
+        """The most replications that may be run."""
         return self.sizes[-1]
 
     @property
     def level(self) -> float:
-        """Of each look's interval.
+        """The level of each look's interval.
 
         >>> round(Looks(4, 5).level, 6)
         0.99

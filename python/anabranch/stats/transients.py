@@ -14,7 +14,7 @@ Array = NDArray[np.float64]
 
 
 def warm_up(samples: ArrayLike) -> int:
-    """How many samples to leave out at the start: MSER-5.
+    """Returns how many samples to leave out at the start (MSER-5).
 
     K. White, "An effective truncation heuristic for bias reduction in simulation
     output", Simulation 69(6), 1997: of means of five samples each, leave out the

@@ -36,7 +36,7 @@ class Number:
 
 @dataclass(frozen=True)
 class Fit:
-    """A setting and its numbers."""
+    """A setting and the numbers that it gives."""
 
     setting: Mapping[str, str]
     """The value of each parameter, as readers see it."""
@@ -53,7 +53,7 @@ class Fit:
         return rms(number.spread for number in self.numbers)
 
     def by_group(self) -> dict[str, float]:
-        """The same for each group."""
+        """Returns the root of the mean squared residual of each group."""
         groups = dict.fromkeys(number.group for number in self.numbers)
         return {
             group: rms(number.residual for number in self.numbers if number.group == group)
@@ -103,7 +103,7 @@ def save(folder: Path, searches: Iterable[Search]) -> None:
 
 
 def load(folder: Path) -> list[Search]:
-    """Reads it back."""
+    """Reads the fits back from their file."""
     text = (folder / FILE).read_text(encoding="utf-8")
     return [
         Search(

@@ -40,7 +40,7 @@ class Replicated(Mapping[Key, list[RunResult]], Generic[Key]):
 
 @dataclass(frozen=True)
 class Decided(Generic[Key]):
-    """Where the replications stopped."""
+    """Results and claims when the replications stopped."""
 
     results: Replicated[Key]
     claims: list[Claim]

@@ -24,7 +24,7 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 class Strength(enum.Enum):
-    """How much of a study is run."""
+    """The amount of work with which a study is run."""
 
     QUICK = "quick"
     """A smaller grid of conditions, one look."""
@@ -35,7 +35,7 @@ class Strength(enum.Enum):
 
     @property
     def looks(self) -> Looks:
-        """How long replications go on."""
+        """The plan of looks after which replications may stop."""
         return LOOKS[self]
 
     @property
@@ -71,7 +71,7 @@ class Context:
 
     @property
     def cache(self) -> RunCache:
-        """Where finished runs are."""
+        """The store of finished runs, in the study's folder."""
         return RunCache(self.directory / "runs")
 
     def compute(
@@ -122,7 +122,7 @@ class Runs:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a study found."""
+    """The findings of a study."""
 
     claims: list[Claim]
     figures: list[FigureEntry]

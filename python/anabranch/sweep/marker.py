@@ -33,7 +33,7 @@ def write(folder: Path, replications: int) -> None:
 
 
 def check(folder: Path) -> int:
-    """How many replications the unit in `folder` has.
+    """Returns how many replications the unit in `folder` has.
 
     Raises `Damaged` for the first file that is missing, cut off, changed or not of the unit.
     """

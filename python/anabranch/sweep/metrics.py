@@ -148,7 +148,7 @@ def numeric_columns(kind: type[rows.Row]) -> list[str]:
 
 @dataclass(frozen=True)
 class Replications:
-    """How many runs a point gets: so many, or until an interval is narrow enough.
+    """The number of runs of a point: fixed, or until an interval is narrow enough.
 
     The rule is asked after `least`, then each time there are half as many
     again, up to `most`: what it answers depends on the results alone, not on
@@ -167,11 +167,11 @@ class Replications:
 
     @classmethod
     def exactly(cls, count: int) -> Replications:
-        """So many runs of every point."""
+        """Makes the rule of so many runs of every point."""
         return cls(count, count)
 
     def target(self, done: int, values: Mapping[int, float]) -> int:
-        """How many runs there should be in all, given the values of the first `done`."""
+        """Returns how many runs there should be in all, given the values of the first `done`."""
         count = self.least
         while count <= done and count < self.most:
             if self.satisfied([values[n] for n in range(count) if n in values]):

@@ -29,7 +29,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Parameter:
-    """A named thing that is varied."""
+    """A parameter that is varied, by its name and its cases."""
 
     name: str
     cases: Sequence[Case]
@@ -47,12 +47,12 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Combination:
-    """One case of every parameter."""
+    """A combination of one case of every parameter."""
 
     cases: Mapping[str, Case]
 
     def labels(self) -> dict[str, Value]:
-        """What tables show: the label of each parameter's case."""
+        """Returns the label of each parameter's case, as tables show it."""
         return {name: case.label for name, case in self.cases.items()}
 
     def assignments(self) -> list[str]:

@@ -59,7 +59,7 @@ class Fields:
         return self.table.get(name)
 
     def text(self, name: str) -> str:
-        """A text that must be there."""
+        """Reads a text that must be there."""
         value = self.get(name)
         if not isinstance(value, str) or not value:
             raise self.wrong(name, "a text")
@@ -81,7 +81,7 @@ class Fields:
         return bool(value)
 
     def integer(self, name: str, least: int, most: int, default: int | None) -> int | None:
-        """A whole number within bounds."""
+        """Reads a whole number within bounds."""
         value = self.get(name)
         if value is None:
             return default
@@ -99,7 +99,7 @@ class Fields:
         return float(value)
 
     def choice(self, name: str, allowed: tuple[str, ...], default: str) -> str:
-        """One of some texts."""
+        """Reads one of some texts."""
         value = self.get(name)
         if value is None:
             return default

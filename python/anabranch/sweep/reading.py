@@ -21,7 +21,8 @@ BESIDE = ("point", "seed", "version", "code", "scenario")
 
 
 def read(directory: str | Path) -> SweepResult:
-    """What is finished of the sweep in a folder; damaged units are an error that names the file."""
+    """Reads what is finished of the sweep in a folder; a damaged unit is an error that names the
+    file."""
     folder = Path(directory)
     try:
         facts = json.loads((folder / FILE).read_text(encoding="utf-8"))

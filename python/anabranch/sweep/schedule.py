@@ -40,7 +40,7 @@ def compute(
 
 
 class Progress:
-    """How far one point is."""
+    """The progress of one point of a sweep."""
 
     def __init__(self, point: Point, finished: Mapping[int, int]) -> None:
         self.point = point

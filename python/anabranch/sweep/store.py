@@ -68,7 +68,7 @@ class Unit:
 
 
 class Store:
-    """The dataset of one sweep."""
+    """The dataset of one sweep on disk."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
@@ -139,7 +139,7 @@ class Store:
             pq.write_table(table, path)
 
     def folder(self, point: Point, first: int) -> Path:
-        """Where a unit is, or will be."""
+        """Returns the folder of a unit, present or future."""
         return self.runs / f"point={point.name}" / f"first={first}"
 
     def commit(self, unit: Unit, tables: Mapping[str, pa.Table]) -> None:

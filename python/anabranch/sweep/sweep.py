@@ -145,7 +145,7 @@ class Sweep:
 
 @dataclass(frozen=True)
 class SweepResult:
-    """What a finished sweep left."""
+    """The result of a finished sweep."""
 
     store: Store
     states: list[Progress]

@@ -38,7 +38,7 @@ Results = Mapping[Any, RunResult]
 
 @dataclass(frozen=True)
 class Timing:
-    """How late the packets of one batch of trials left."""
+    """The lateness of the packets of one batch of trials."""
 
     batch: str
     trials: int
@@ -52,7 +52,7 @@ class Timing:
 
     @classmethod
     def of(cls, batch: str, trials: int, facts: Told) -> Timing:
-        """From the facts of a live run."""
+        """Makes the timing from the facts of a live run."""
         late = facts.lateness
         return cls(
             batch,
@@ -95,7 +95,7 @@ class Batch:
 
 @dataclass(frozen=True)
 class Worlds:
-    """What the trials gave in both worlds."""
+    """The results of the trials in both environments."""
 
     simulated: Results
     live: Results

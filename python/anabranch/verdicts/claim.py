@@ -108,7 +108,7 @@ class Claim:
 
 
 def verdict_of(statements: Sequence[Statement]) -> Verdict:
-    """What judged statements say together."""
+    """Returns the verdict that judged statements give together."""
     judged = [statement for statement in statements if statement.verdict is not None]
     return Verdict.of_all(
         [each.verdict for each in judged if each.verdict and not each.minor],
@@ -150,7 +150,7 @@ def spelled_out(statements: Sequence[Statement]) -> str:
 
 
 def claim_from(value: dict[str, Any]) -> Claim:
-    """A claim as files keep it."""
+    """Reads a claim as files keep it."""
     return Claim(
         value["claim"],
         value["sentence"],

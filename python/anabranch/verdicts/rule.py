@@ -66,7 +66,7 @@ class Rule:
         return self.low <= value <= self.high
 
     def distance(self, value: float) -> float:
-        """From the nearest end of the rule's values."""
+        """Returns the distance from the nearest end of the rule's values."""
         return min(abs(value - end) for end in (self.low, self.high))
 
 

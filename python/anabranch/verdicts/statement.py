@@ -48,7 +48,7 @@ class Statement:
         return cls(quantity, estimate, rule, rule.judge(estimate), minor, sources=sources)
 
     def unjudged(self, prefix: str = "") -> Statement:
-        """The same number without its rule."""
+        """Returns the number without its rule."""
         return replace(self, quantity=f"{prefix}{self.quantity}", rule=None, verdict=None)
 
     @property
@@ -58,7 +58,7 @@ class Statement:
 
     @property
     def expected_text(self) -> str:
-        """The rule, short."""
+        """The rule in short."""
         return "" if self.rule is None else self.rule.text
 
     def text(self) -> str:
@@ -79,7 +79,7 @@ class Statement:
         return math.ceil(self.measured.n * (half / distance) ** 2) if distance > 0 else None
 
     def takes(self) -> str:
-        """What it would take to decide it."""
+        """Says what it would take to decide it."""
         needed = self.needed()
         if self.measured.n == 0:
             return "that it happens at all"
@@ -90,7 +90,7 @@ class Statement:
         return f"about {needed} replications in place of {self.measured.n}"
 
     def row(self) -> CsvRow:
-        """Its columns of `measures.csv`."""
+        """Returns its columns of `measures.csv`."""
         return {
             "quantity": self.quantity,
             "verdict": None if self.verdict is None else self.verdict.value,
@@ -115,7 +115,7 @@ class Statement:
 
 
 def statement_from(value: dict[str, Any]) -> Statement:
-    """A statement as files keep it."""
+    """Reads a statement as files keep it."""
     rule = value["rule"]
     return Statement(
         value["quantity"],

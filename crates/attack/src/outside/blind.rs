@@ -78,7 +78,7 @@ impl Blind {
     }
 }
 
-/// ABORTs.
+/// ABORTs in an association of others.
 pub(super) struct BlindAbort {
     pub aim: Aim,
 }

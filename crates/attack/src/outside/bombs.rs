@@ -17,7 +17,7 @@ const PARAMETERS: usize = 350;
 /// Type with the highest bits 11: skip it and report it.
 const REPORTED: u16 = 0xC123;
 
-/// SYNs.
+/// SYNs full of options of unknown kinds.
 pub(super) struct OptionBomb;
 
 impl Form for OptionBomb {
@@ -30,7 +30,7 @@ impl Form for OptionBomb {
     }
 }
 
-/// INITs.
+/// INITs full of parameters of unknown types.
 pub(super) struct ParameterBomb;
 
 impl Form for ParameterBomb {

@@ -10,7 +10,7 @@ use anabranch_wire::{Body, Icmp, IcmpKind, Packet, Payload, Quote, icmp};
 /// The least MTU of IPv4 (RFC 791 §3.2).
 const LEAST_MTU: u32 = 68;
 
-/// Errors of one kind.
+/// Forged ICMP errors of one kind.
 pub(super) struct Errors {
     pub kind: Kind,
     pub aim: Aim,

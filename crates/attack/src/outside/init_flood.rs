@@ -8,7 +8,7 @@ use anabranch_units::Serial32;
 use anabranch_wire::sctp::{Chunk, InitChunk, Parameter};
 use anabranch_wire::{Body, Packet};
 
-/// INITs from anywhere.
+/// INITs from forged addresses.
 pub(super) struct InitFlood;
 
 impl Form for InitFlood {

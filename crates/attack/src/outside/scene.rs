@@ -17,7 +17,7 @@ const PORTS: (u16, u16) = (1024, 49_151);
 pub(super) struct Numbers {
     /// What the victim expects next.
     pub seq: Serial32,
-    /// What its peer has acknowledged.
+    /// Number up to which its peer has acknowledged.
     pub ack: Serial32,
     /// The end of what it sent last.
     pub sent: Serial32,
@@ -27,7 +27,8 @@ pub(super) struct Numbers {
     pub timestamps: Option<Timestamps>,
 }
 
-/// The same of an association of SCTP; those that were in no packet of late are anything.
+/// What is known of the numbers of an association of SCTP; those that were in no packet of late are
+/// anything.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Tsns {
     /// The TSN that the victim expects next.

@@ -25,7 +25,7 @@ fn send_syn(scene: &mut Scene<'_>, from: (anabranch_wire::Addr, u16)) {
     scene.send_tcp(from, syn);
 }
 
-/// The same, and the last ACK of the handshake.
+/// SYNs, and the last ACK of each handshake.
 pub(super) struct ConnectionFlood;
 
 impl Form for ConnectionFlood {

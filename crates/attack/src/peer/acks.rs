@@ -54,7 +54,7 @@ pub(super) struct Optimistic {
     ahead: u32,
     /// The end of the latest data that came.
     seen: Option<Serial32>,
-    /// The same of TSNs.
+    /// The largest TSN that came.
     tsn: Option<Serial32>,
 }
 

@@ -31,13 +31,13 @@ impl Default for LongTerm {
 /// The short-term model, and what it is made of.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ShortTerm {
-    /// `BBR.bw_shortterm`.
+    /// `BBR.bw_shortterm`: bound on the bandwidth, octets per second; infinite while there is none.
     pub(super) bw: f64,
     /// `BBR.inflight_shortterm`.
     pub(super) inflight: f64,
-    /// `BBR.bw_latest`.
+    /// `BBR.bw_latest`: largest delivery rate of this loss round, octets per second.
     bw_latest: f64,
-    /// `BBR.inflight_latest`.
+    /// `BBR.inflight_latest`: most octets that a sample of this loss round saw delivered.
     inflight_latest: f64,
     /// `BBR.is_loss_in_round`.
     lost_in_round: bool,
@@ -91,7 +91,7 @@ impl ShortTerm {
 pub(super) struct Saved {
     /// A loss saved something, and no undo has taken it back.
     valid: bool,
-    /// `BBR.undo_state`.
+    /// `BBR.undo_state`: the state to return to; `None` where the loss changed none.
     state: Option<State>,
     /// `BBR.undo_bw_shortterm`.
     bw: f64,
@@ -168,12 +168,12 @@ impl Model {
         }
     }
 
-    /// `IsInflightTooHigh()`.
+    /// `IsInflightTooHigh()`: whether more than `loss_thresh` of the octets in flight were lost.
     pub(super) fn is_too_high(&self, lost: u64, tx_in_flight: u64) -> bool {
         lost as f64 > tx_in_flight as f64 * self.options.loss_thresh
     }
 
-    /// `NoteLoss()`.
+    /// `NoteLoss()`: records that this round has a loss; the first one saves the state for an undo.
     fn note_loss(&mut self) {
         if !self.short_term.lost_in_round {
             self.short_term.round_delivered = self.delivered;
@@ -182,7 +182,8 @@ impl Model {
         self.short_term.lost_in_round = true;
     }
 
-    /// `HandleLostPacket()`.
+    /// `HandleLostPacket()`: notes the loss and, during a bandwidth probe, judges whether the probe
+    /// was too high.
     pub(super) fn handle_lost_packet(&mut self, now: Time, segment: &LostSegment) {
         self.note_loss();
         if segment.offset != self.short_term.last_end {
@@ -235,7 +236,7 @@ impl Model {
         self.long_term.inflight = self.bdp(self.bw, 1.0).max(self.short_term.inflight_latest);
     }
 
-    /// `SaveStateUponLoss()`.
+    /// `SaveStateUponLoss()`: keeps the window and the bounds, in case the loss proves spurious.
     pub(super) fn save_state_upon_loss(&mut self) {
         self.save_cwnd();
         self.saved = Saved {

@@ -7,28 +7,28 @@ use anabranch_units::{Span, Time};
 /// `BBR.ack_phase`: what the acknowledgments that come now tell of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum AckPhase {
-    /// Not of a probe.
+    /// They tell nothing of a probe.
     #[default]
     Init,
-    /// Of sending at the estimated bandwidth.
+    /// They acknowledge what was sent in ProbeBW_REFILL, at the estimated bandwidth.
     Refilling,
-    /// Of what was sent before the probe, which has begun.
+    /// ProbeBW_UP has begun, but they acknowledge what was sent before it.
     ProbeStarting,
-    /// Of the probe.
+    /// They acknowledge what was sent in ProbeBW_UP.
     ProbeFeedback,
-    /// Of the probe, which is over.
+    /// ProbeBW_UP is over, and they still acknowledge what was sent in it.
     ProbeStopping,
 }
 
-/// Where the cycle is.
+/// Position in the cycle of ProbeBW, and the state of its probe for bandwidth.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cycle {
     ack_phase: AckPhase,
     /// `BBR.is_bw_probe_sample`.
     pub(super) is_probe_sample: bool,
-    /// `BBR.cycle_stamp`.
+    /// `BBR.cycle_stamp`: when the current phase of the cycle began.
     stamp: Time,
-    /// `BBR.bw_probe_wait`.
+    /// `BBR.bw_probe_wait`: time between two bandwidth probes, drawn anew in each cycle.
     wait: Span,
     /// `BBR.rounds_since_probe_up`.
     pub(super) rounds_since_probe_up: u64,
@@ -69,7 +69,7 @@ impl Cycle {
 }
 
 impl Model {
-    /// `StartProbeBW_DOWN()`.
+    /// `StartProbeBW_DOWN()`: enters ProbeBW_DOWN and draws when the next probe is due.
     pub(super) fn start_down(&mut self, now: Time) {
         self.short_term.reset_signals();
         self.cycle.acked_per_increase = f64::INFINITY;
@@ -91,7 +91,7 @@ impl Model {
         self.state = State::ProbeBwRefill;
     }
 
-    /// `StartProbeBW_UP()`.
+    /// `StartProbeBW_UP()`: enters ProbeBW_UP and starts a search for a plateau of the rate.
     fn start_up(&mut self, news: &News) {
         self.cycle.ack_phase = AckPhase::ProbeStarting;
         self.start_round();
@@ -140,14 +140,14 @@ impl Model {
         waited || self.cycle.rounds_since_probe_up >= reno_rounds.min(63)
     }
 
-    /// `IsTimeToCruise()`.
+    /// `IsTimeToCruise()`: whether the queue is drained and the headroom is free.
     fn is_time_to_cruise(&self, news: &News) -> bool {
         let in_flight = news.in_flight as f64;
         let bdp = self.quantized(self.bdp(self.max_bw(), 1.0), news.mss);
         in_flight <= self.inflight_with_headroom(news.mss) && in_flight <= bdp
     }
 
-    /// `IsTimeToGoDown()`.
+    /// `IsTimeToGoDown()`: whether the probe met the long-term bound or a plateau of the rate.
     fn is_time_to_go_down(&mut self, news: &News) -> bool {
         if self.cycle.was_too_high && news.in_flight as f64 >= self.long_term.inflight {
             self.cycle.was_precautionary = true;

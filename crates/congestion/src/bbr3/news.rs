@@ -8,29 +8,30 @@ use anabranch_units::{Span, Time};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct News {
     pub(super) now: Time,
-    /// `RS.newly_acked`.
+    /// `RS.newly_acked`: octets that this acknowledgment newly reports as delivered.
     pub(super) newly_acked: u64,
     /// `RS.delivery_rate`; 0 without a sample.
     pub(super) delivery_rate: f64,
-    /// `RS.delivered`.
+    /// `RS.delivered`: octets delivered between the sending and the acknowledgment of the sample's
+    /// segment.
     pub(super) delivered: u64,
     /// `RS.prior_delivered`; `None` without a sample.
     pub(super) prior_delivered: Option<u64>,
-    /// `RS.is_app_limited`.
+    /// `RS.is_app_limited`: the sample's segment was sent while the application limited the sender.
     pub(super) app_limited: bool,
-    /// `RS.tx_in_flight`.
+    /// `RS.tx_in_flight`: octets in flight when the sample's segment was sent, itself included.
     pub(super) tx_in_flight: u64,
-    /// `RS.lost`.
+    /// `RS.lost`: octets believed lost since the sample's segment was sent.
     pub(super) lost: u64,
-    /// `RS.rtt`.
+    /// `RS.rtt`: the round-trip sample, if this acknowledgment gives one.
     pub(super) rtt: Option<Span>,
     /// Octets of [`News::newly_acked`] that met congestion.
     pub(super) marked: u64,
-    /// `C.inflight`.
+    /// `C.inflight`: octets in flight after this acknowledgment.
     pub(super) in_flight: u64,
-    /// `C.is_cwnd_limited`.
+    /// `C.is_cwnd_limited`: the window, not the application, limits the sender.
     pub(super) cwnd_limited: bool,
-    /// `C.SMSS`.
+    /// `C.SMSS`: the sender's maximum segment size in octets.
     pub(super) mss: u64,
 }
 

@@ -8,7 +8,7 @@ use anabranch_units::{Span, Time};
 pub(super) struct MinRtt {
     /// `BBR.min_rtt`; `None` for infinity.
     pub(super) value: Option<Span>,
-    /// `BBR.min_rtt_stamp`.
+    /// `BBR.min_rtt_stamp`: when the sample that `value` holds was taken.
     stamp: Time,
     /// `BBR.probe_rtt_min_delay`.
     delay: Option<Span>,
@@ -48,7 +48,7 @@ impl MinRtt {
 }
 
 impl Model {
-    /// `UpdateMinRTT()`.
+    /// `UpdateMinRTT()`: takes the round-trip sample into both minima, each with its own expiry.
     pub(super) fn update_min_rtt(&mut self, news: &News) {
         let Model { options, min_rtt: m, .. } = self;
         let since = |stamp: Time, span: Span| news.now > stamp.saturating_add(span);
@@ -72,7 +72,8 @@ impl Model {
         }
     }
 
-    /// `CheckProbeRTT()`.
+    /// `CheckProbeRTT()`: enters ProbeRTT when the shorter-lived minimum has expired, and handles
+    /// the state.
     pub(super) fn check_probe_rtt(&mut self, news: &News) {
         if self.state != State::ProbeRtt && self.min_rtt.expired && !self.idle_restart {
             self.save_cwnd();
@@ -90,7 +91,8 @@ impl Model {
         }
     }
 
-    /// `HandleProbeRTT()`.
+    /// `HandleProbeRTT()`: waits until little is in flight, then for the state's time and one
+    /// round.
     fn handle_probe_rtt(&mut self, news: &News) {
         self.min_rtt.probing.1 = self.delivered + news.in_flight;
         if self.min_rtt.done_stamp != Time::NEVER {
@@ -105,7 +107,7 @@ impl Model {
         }
     }
 
-    /// `CheckProbeRTTDone()`.
+    /// `CheckProbeRTTDone()`: restores the window and leaves ProbeRTT when its time is over.
     pub(super) fn check_probe_rtt_done(&mut self, now: Time) {
         if self.min_rtt.done_stamp != Time::NEVER && now > self.min_rtt.done_stamp {
             self.min_rtt.delay_stamp = now;
@@ -114,7 +116,7 @@ impl Model {
         }
     }
 
-    /// `ExitProbeRTT()`.
+    /// `ExitProbeRTT()`: returns to ProbeBW_CRUISE, or to Startup if the pipe was never full.
     fn exit_probe_rtt(&mut self, now: Time) {
         self.short_term.reset_bounds();
         if self.full_bw.reached {
@@ -125,7 +127,7 @@ impl Model {
         }
     }
 
-    /// `ProbeRTTCwnd()`.
+    /// `ProbeRTTCwnd()`: most octets in flight during ProbeRTT, never below four segments.
     pub(super) fn probe_rtt_cwnd(&self, mss: u64) -> u64 {
         (self.bdp(self.bw, State::ProbeRtt.cwnd_gain()) as u64).max(MIN_PIPE_CWND * mss)
     }

@@ -12,13 +12,13 @@ const DRAIN_ROUNDS: u64 = 3;
 /// The search for a plateau of the rate ("Exiting Acceleration Based on Bandwidth Plateau").
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct FullBw {
-    /// `BBR.full_bw_reached`.
+    /// `BBR.full_bw_reached`: Startup has found the full bandwidth.
     pub(super) reached: bool,
-    /// `BBR.full_bw_now`.
+    /// `BBR.full_bw_now`: the current search has found a plateau; each new search clears it.
     pub(super) now: bool,
     /// `BBR.full_bw`, octets per second.
     pub(super) baseline: f64,
-    /// `BBR.full_bw_count`.
+    /// `BBR.full_bw_count`: rounds in a row without enough growth of the rate.
     pub(super) count: u32,
 }
 
@@ -44,7 +44,7 @@ impl Model {
         self.full_bw.reached |= self.full_bw.now;
     }
 
-    /// `CheckStartupDone()`.
+    /// `CheckStartupDone()`: enters Drain when the rate has reached a plateau or too much was lost.
     pub(super) fn check_startup_done(&mut self, news: &News) {
         self.check_startup_high_loss(news);
         if self.state == State::Startup && self.full_bw.reached {
@@ -53,7 +53,8 @@ impl Model {
         }
     }
 
-    /// `CheckDrainDone()`.
+    /// `CheckDrainDone()`: enters ProbeBW when the queue is gone, or [`DRAIN_ROUNDS`] rounds have
+    /// passed.
     pub(super) fn check_drain_done(&mut self, news: &News) {
         let late = self.rounds.count > self.drain_start_round + DRAIN_ROUNDS;
         if self.state == State::Drain && (news.in_flight as f64 <= self.inflight(1.0, news) || late)

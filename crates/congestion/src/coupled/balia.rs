@@ -25,10 +25,10 @@ pub struct BaliaOptions {
 
 crate::options::ack_driven!(BaliaOptions);
 
-/// A BALIA window.
+/// The controller of one path under BALIA: [`BaliaLaw`] driven by ACKs.
 pub type Balia = AckClocked<BaliaLaw>;
 
-/// The law of BALIA.
+/// BALIA's growth and reduction of one path, with its view of the other paths.
 #[derive(Clone, Debug)]
 pub struct BaliaLaw {
     others: Others,
@@ -39,7 +39,8 @@ impl BaliaLaw {
         self.others.terms().map(Term::x).fold(own.x(), f64::max) / own.x()
     }
 
-    /// By how many segments an acknowledged segment opens the window.
+    /// Returns by how many segments an acknowledged segment opens the window, by the paper's
+    /// increase rule.
     fn step(&self, own: Term) -> f64 {
         let rates: f64 = self.others.terms().chain([own]).map(Term::x).sum();
         let alpha = self.alpha(own);

@@ -25,10 +25,10 @@ pub struct LiaOptions {
 
 crate::options::ack_driven!(LiaOptions);
 
-/// A LIA window.
+/// The controller of one path under LIA: [`LiaLaw`] driven by ACKs.
 pub type Lia = AckClocked<LiaLaw>;
 
-/// The law of LIA.
+/// LIA's growth of one path, with its view of the other paths.
 #[derive(Clone, Debug)]
 pub struct LiaLaw {
     others: Others,
@@ -76,7 +76,7 @@ impl Law for LiaLaw {
         base / 2.0
     }
 
-    /// `alpha`.
+    /// Returns `alpha` of RFC 6356 (2) for traces; `None` before the path has a round-trip time.
     fn coupling(&self, path: &Sibling) -> Option<f64> {
         Some(self.alpha(term_of(path)?).0)
     }

@@ -49,7 +49,7 @@ pub struct MCubicOptions {
     pub fast_convergence: bool,
     /// The least `K`, in smoothed round-trip times of its path, in tenths; 10.
     pub floor_tenths: u32,
-    /// What beta in `K` is.
+    /// Which part of `Wmax` the formula of `K` takes; the paper has both.
     pub k_beta: KBeta,
     /// What the others see as `K` after a timeout.
     pub after_timeout: AfterTimeout,
@@ -81,7 +81,7 @@ pub enum KBeta {
 /// What a path's `K` is after a timeout, until congestion avoidance begins again.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AfterTimeout {
-    /// That of the last stage: a path that is gone is counted as it was.
+    /// `K` keeps its last value: a path that has failed still counts as before.
     Kept,
     /// Zero, so that the floor counts: a path that is gone is counted as one that
     /// grows as fast as can be.
@@ -109,20 +109,21 @@ crate::options::ack_driven!(MCubicOptions, |o, form| {
     .choice("k_after_timeout", &ks, &mut o.after_timeout)?;
 });
 
-/// An MCubic window.
+/// The controller of one path under MCubic: [`MCubicLaw`] driven by ACKs.
 pub type MCubic = AckClocked<MCubicLaw>;
 
-/// The law of MCubic.
+/// MCubic's growth and reduction of one path, with its view of the other paths.
 #[derive(Clone, Debug)]
 pub struct MCubicLaw {
     others: Others,
     now: Curve,
     /// `now` before the last reduction.
     undo: Curve,
-    /// When the window was last told of an ACK or of data sent after idleness.
+    /// Time of the last ACK, or of data sent after idleness; idle time since is left out of the
+    /// epoch.
     last_event: Time,
     fast_convergence: bool,
-    /// In tenths of a smoothed round-trip time.
+    /// The least `K`, in tenths of a smoothed round-trip time.
     floor: u32,
     k_beta: KBeta,
     after_timeout: AfterTimeout,
@@ -144,7 +145,7 @@ impl MCubicLaw {
         k.max(floor * srtt.map_or(0.0, |rtt| rtt.as_secs_f64())).max(1e-6)
     }
 
-    /// `K'_i`, in seconds.
+    /// Computes `K'_i` in seconds: `K_i` stretched by the other paths; 0 beyond the plateau.
     fn k_prime(&self, srtt: Option<Span>) -> f64 {
         if self.now.k == 0.0 {
             return 0.0; // beyond the plateau: CUBIC's convex branch
@@ -255,7 +256,7 @@ impl Law for MCubicLaw {
         Shared { k: self.now.k, ..Shared::default() }
     }
 
-    /// `K'`, in seconds.
+    /// Returns `K'_i` in seconds, for traces.
     fn coupling(&self, path: &Sibling) -> Option<f64> {
         Some(self.k_prime(path.srtt))
     }

@@ -74,10 +74,10 @@ pub struct MCubicShareLaw {
     now: Curve,
     /// `now` before the last reduction.
     undo: Curve,
-    /// Until when `tau` has run.
+    /// Time up to which `tau` has run.
     last: Time,
     fast_convergence: bool,
-    /// In percent.
+    /// The least share that a path counts with, in percent.
     least_share: u32,
 }
 
@@ -93,7 +93,8 @@ struct Curve {
 }
 
 impl MCubicShareLaw {
-    /// `s_i`.
+    /// Computes `s_i`, this path's part of the connection's rate, at least `least_share`; 1 before
+    /// it has a rate.
     fn share(&self, own: Option<Term>) -> f64 {
         let Some(own) = own else { return 1.0 };
         let others: f64 = self.others.terms().map(|term| term.x()).sum();

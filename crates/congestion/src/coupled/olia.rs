@@ -42,10 +42,10 @@ pub struct OliaOptions {
 
 crate::options::ack_driven!(OliaOptions);
 
-/// An OLIA window.
+/// The controller of one path under OLIA: [`OliaLaw`] driven by ACKs.
 pub type Olia = AckClocked<OliaLaw>;
 
-/// The law of OLIA.
+/// OLIA's growth of one path, with its view of the other paths.
 #[derive(Clone, Debug)]
 pub struct OliaLaw {
     others: Others,
@@ -56,18 +56,20 @@ pub struct OliaLaw {
 }
 
 impl OliaLaw {
-    /// `l_r`.
+    /// Returns `l_r` in octets, the larger distance between losses of the current and the previous
+    /// interval.
     fn l(&self) -> f64 {
         self.between.max(self.since)
     }
 
-    /// The first term of (5).
+    /// Computes the first term of equation (5), in segments for each segment acknowledged.
     fn linked(&self, own: Term) -> f64 {
         let rates: f64 = self.others.terms().chain([own]).map(Term::x).sum();
         own.w / (own.rtt * own.rtt) / (rates * rates)
     }
 
-    /// (6).
+    /// Computes `alpha_r` of equation (6): positive on the best paths, negative on those with the
+    /// largest windows.
     fn alpha(&self, own: Term) -> f64 {
         let others = || self.others.iter().filter_map(|other| Some((term_of(other)?, other.state)));
         let quality = |p: Term, l: f64| l / (p.rtt * p.rtt);

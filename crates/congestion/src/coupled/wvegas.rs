@@ -44,7 +44,7 @@ pub struct WVegasOptions {
     pub total_alpha: u32,
     /// Segments in queues that end slow start; 1.
     pub gamma: u32,
-    /// Which rounds may drain the queue.
+    /// In which rounds a path may drain the queue.
     pub drain: Drain,
     /// Options shared with other algorithms.
     pub common: Common,
@@ -57,15 +57,15 @@ impl Default for WVegasOptions {
     }
 }
 
-/// In which rounds the queueing delay is compared with the smallest since the
-/// last reduction, and the queue drained where it is twice as long.
+/// The rounds in which the queueing delay is compared with the smallest since the last reduction,
+/// and the queue drained where it is twice as long.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Drain {
-    /// Those in which the path holds its `alpha` segments in queues.
+    /// Rounds in which the path holds its `alpha` segments in queues.
     Holding,
     /// All (the draft to the letter).
     Always,
-    /// None.
+    /// No round does.
     Never,
 }
 
@@ -88,13 +88,13 @@ crate::options::ack_driven!(WVegasOptions, |o, form| {
     .choice("drain", &drains, &mut o.drain)?;
 });
 
-/// A wVegas window.
+/// The controller of one path under wVegas: [`WVegasLaw`] driven by ACKs.
 pub type WVegas = AckClocked<WVegasLaw>;
 
 /// The least `alpha_r`, and what it is at first.
 const LEAST_ALPHA: f64 = 2.0;
 
-/// The law of wVegas.
+/// wVegas' growth and reduction of one path, with its view of the other paths.
 #[derive(Clone, Debug)]
 pub struct WVegasLaw {
     others: Others,
@@ -115,7 +115,8 @@ pub struct WVegasLaw {
 }
 
 impl WVegasLaw {
-    /// The round is over.
+    /// Ends a round: moves the window towards the path's share of segments in queues, and may drain
+    /// the queue.
     fn decide(&mut self, w: &mut Window, mss: f64, rtt: f64) {
         let segments = w.cwnd / mss;
         let diff = segments * (1.0 - self.base / rtt);

@@ -15,10 +15,10 @@ use anabranch_units::{Span, Time};
 pub(super) struct Steps {
     whole_segments: bool,
     interval: Span,
-    /// From the window to its target, as last found.
+    /// Distance from the window to its target, as last found, in octets.
     way: f64,
-    /// When it was found, and with which window in whole segments; `NEVER`
-    /// before the first time of a stage.
+    /// When `way` was found, and with which window in whole segments; `NEVER` before the first time
+    /// of a stage.
     found: (Time, f64),
     /// Acknowledged since Reno's window grew.
     reno: f64,
@@ -63,7 +63,7 @@ impl Steps {
         self.credit = 0.0;
     }
 
-    /// By how much Reno's window grows with an ACK for `part` of the window.
+    /// Returns by how many octets Reno's window grows with an ACK for `part` of the window.
     pub(super) fn of_reno(&mut self, alpha: f64, part: f64, cwnd: f64, mss: f64) -> f64 {
         if !self.whole_segments {
             return alpha * mss * part;
@@ -98,7 +98,7 @@ impl Steps {
         self.way = way;
     }
 
-    /// By how much the window grows with an ACK for `part` of it.
+    /// Returns by how many octets the window grows towards its target with an ACK for `part` of it.
     pub(super) fn take(&mut self, part: f64, cwnd: f64, mss: f64) -> f64 {
         if !self.whole_segments {
             return self.way * part;

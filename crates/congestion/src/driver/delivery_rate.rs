@@ -13,35 +13,37 @@ use anabranch_units::{Span, Time};
 /// What a segment or chunk remembers of its sending.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Stamp {
-    /// `P.delivered`.
+    /// `P.delivered`: octets delivered on the path when this left.
     delivered: u64,
-    /// `P.delivered_time`.
+    /// `P.delivered_time`: when the last of those octets was known to have arrived.
     delivered_at: Time,
     /// `P.first_send_time`: the start of the flight that it belongs to.
     first_sent: Time,
-    /// `P.is_app_limited`.
+    /// `P.is_app_limited`: the application limited the sender when this left.
     app_limited: bool,
-    /// `P.tx_in_flight`.
+    /// `P.tx_in_flight`: octets in flight when this had left.
     tx_in_flight: u64,
-    /// `P.lost`.
+    /// `P.lost`: octets believed lost on the path when this left.
     lost: u64,
 }
 
 /// The path's counts, and the sample of the acknowledgment in hand.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct DeliveryRate {
-    /// `C.delivered`.
+    /// `C.delivered`: octets known to have arrived so far.
     delivered: u64,
-    /// `C.delivered_time`.
+    /// `C.delivered_time`: when `delivered` last grew, or a flight began from nothing.
     delivered_at: Time,
-    /// `C.first_send_time`.
+    /// `C.first_send_time`: when the newest segment acknowledged so far was sent, or a flight
+    /// began.
     first_sent: Time,
     /// `C.app_limited`: the count of delivered octets with which the flight
     /// that the application limited ends; 0 for none.
     app_limited: u64,
     /// `C.lost`: octets believed lost so far.
     lost: u64,
-    /// Of the newest segment that the acknowledgment in hand reports.
+    /// The newest segment that the acknowledgment in hand reports; the sample is taken from its
+    /// stamp.
     newest: Option<Newest>,
 }
 
@@ -74,7 +76,7 @@ impl DeliveryRate {
         }
     }
 
-    /// Octets arrived.
+    /// So many octets are newly known to have arrived.
     pub fn on_delivered(&mut self, now: Time, octets: u64) {
         if octets == 0 {
             return;
@@ -117,7 +119,7 @@ impl DeliveryRate {
         })
     }
 
-    /// So many octets of a segment at `offset` that left with this stamp are newly believed lost.
+    /// Counts octets of a segment at `offset`, which left with this stamp, as newly believed lost.
     pub fn on_lost(&mut self, offset: u64, bytes: u64, stamp: &Stamp) -> LostSegment {
         self.lost += bytes;
         LostSegment {

@@ -1,4 +1,4 @@
-//! When data may leave that is paced.
+//! Decides when paced data may leave.
 //!
 //! Up to a burst leaves together; then the pacer waits for the time that it takes at the rate. Time
 //! that passes without anything to send is not saved up, and what leaves first after it leaves at

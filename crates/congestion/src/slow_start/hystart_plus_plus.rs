@@ -55,19 +55,20 @@ pub(crate) struct HyStartPlusPlus {
     active: bool,
     /// `active` before the last signal.
     was_active: bool,
-    /// `windowEnd`.
+    /// `windowEnd`: the end of the round in which the smallest round-trip time is sought.
     round: Round,
-    /// Of the round before and of this one; [`Span::MAX`] is the RFC's infinity.
+    /// Smallest round-trip times of the round before and of this one; [`Span::MAX`] is the RFC's
+    /// infinity.
     last_round_min_rtt: Span,
     current_round_min_rtt: Span,
     rtt_sample_count: u32,
-    /// In CSS.
+    /// Conservative slow start, while it lasts (RFC 9406 §4.2).
     css: Option<Css>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Css {
-    /// `CSS_baselineMinRTT`.
+    /// `CSS_baselineMinRTT`: a smaller round-trip time than this resumes slow start.
     baseline_min_rtt: Span,
     /// Rounds of CSS that have ended, the partial first one included.
     rounds: u32,

@@ -15,7 +15,7 @@ use anabranch_units::{Bytes, Rate, Span, Time};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// What all flows share.
+/// The path that all flows share.
 #[derive(Clone, Copy)]
 pub(crate) struct Bottleneck {
     pub(crate) rate: Rate,
@@ -38,7 +38,7 @@ pub(crate) struct Flow {
     base: u64,
     next: u64,
     pub(crate) in_flight: u64,
-    /// Octets lost in total.
+    /// Octets of this flow that were lost since the start.
     lost: u64,
     delivered_at: Time,
     first_sent: Time,
@@ -78,7 +78,7 @@ pub(crate) struct Network {
     pub(crate) flows: Vec<Flow>,
     events: BinaryHeap<Reverse<(Time, u64, Event)>>,
     order: u64,
-    /// When each packet in the queue will have left.
+    /// Departure times of the packets in the queue, in order.
     departures: VecDeque<Time>,
     /// State of the generator of losses.
     random: u64,

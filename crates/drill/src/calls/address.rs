@@ -5,12 +5,12 @@ use anabranch_packetdrill::script::Value;
 use anabranch_packetdrill::stack::IpVersion;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Which address stands where the script leaves it open.
+/// The address that stands where the script leaves it open.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Default {
-    /// Any of the host's.
+    /// Any address of the host.
     Any,
-    /// The script's own.
+    /// The address that the script stands for.
     Remote,
 }
 

@@ -12,7 +12,7 @@ use std::os::fd::OwnedFd;
 /// Octets of a file that is opened.
 const FILE: u64 = 16 << 20;
 
-/// `open`.
+/// Prepares `open`: a file in memory, of zeros.
 pub(super) fn open() -> Prepared {
     let make = || -> Result<OwnedFd, Errno> {
         let fd = memfd_create("script", MemfdFlags::CLOEXEC)?;
@@ -22,7 +22,7 @@ pub(super) fn open() -> Prepared {
     Prepared::job(move || Answer::made(make()))
 }
 
-/// `pipe([in, out])`.
+/// Prepares `pipe([in, out])`.
 pub(super) fn pipe(call: &Call) -> Ready {
     let flags = call.arguments.get(1).and_then(number).unwrap_or(0) as u32;
     let flags = PipeFlags::from_bits_retain(flags) | PipeFlags::CLOEXEC;

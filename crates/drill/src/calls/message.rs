@@ -125,12 +125,12 @@ pub(super) fn receive(call: &Call, context: &Context<'_>) -> Ready {
     let room = if asked { 512 } else { 0 };
     Ok(Prepared::job(move || {
         let received = call::receive_message(fd.as_fd(), &parts, room, flags);
-        let answer = received.map(|it| {
-            let mut fields = vec![named("msg_flags", Value::Number(it.flags.into()))];
+        let answer = received.map(|came| {
+            let mut fields = vec![named("msg_flags", Value::Number(came.flags.into()))];
             if asked {
-                fields.push(named("msg_control", decode(&it.control)));
+                fields.push(named("msg_control", decode(&came.control)));
             }
-            (it.len as i64, Value::Struct(fields))
+            (came.len as i64, Value::Struct(fields))
         });
         Answer::with(answer, 1)
     }))

@@ -24,7 +24,7 @@ fn structure(fields: &[Field]) -> Option<&'static [(&'static str, usize)]> {
     STRUCTURES.into_iter().find(|names| has(names))
 }
 
-/// A value as octets.
+/// Makes octets of an option's value.
 fn encode(value: &Value) -> Result<Vec<u8>, Refusal> {
     let not = || Refusal::NotApplicable(format!("the value {value} of an option"));
     match value {

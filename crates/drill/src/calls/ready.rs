@@ -60,7 +60,7 @@ fn wait_for(entries: &[(Option<Arc<OwnedFd>>, PollFlags)], timeout: Option<Times
     Answer::with(Ok(((ready + invalid) as i64, output)), 0)
 }
 
-/// `epoll_create`.
+/// Prepares `epoll_create`.
 pub(super) fn create() -> Prepared {
     Prepared::job(|| Answer::made(epoll::create(CreateFlags::CLOEXEC)))
 }

@@ -5,8 +5,8 @@ use anabranch_units::{Serial32, Span, Time};
 use anabranch_wire::{Body, TcpFlags, TcpSegment};
 use std::fmt;
 
-/// So much earlier or later a packet may leave: two ticks of 4 ms that Linux adds to a probe's timer, one to which
-/// it rounds, and what waiting costs.
+/// The time by which a packet may leave earlier or later: two ticks of 4 ms that Linux adds to a
+/// probe's timer, one to which it rounds, and what waiting costs.
 const TOLERANCE: Span = Span::from_millis(14);
 /// Timers of Linux from 64 ticks on are rounded up to eight ticks, from 512 on to 64.
 /// A timer that follows another adds to what that was late.
@@ -23,16 +23,16 @@ const KEPT: [TcpFlags; 6] =
 /// A packet of a run in relative numbers, without what stacks are free to choose.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Line {
-    /// When it came or left.
+    /// Time at which it came or left.
     pub time: Time,
-    /// It came to the stack.
+    /// Whether it came to the stack.
     pub inbound: bool,
     flags: TcpFlags,
     seq: u64,
     len: u64,
     /// The acknowledgment; 0 without one.
     pub ack: u64,
-    /// The window is closed.
+    /// The window of the segment is closed.
     closed: bool,
     sack: Vec<(u64, u64)>,
 }
@@ -149,14 +149,14 @@ impl Origins {
     }
 }
 
-/// Where two runs of a session part.
+/// The place at which two runs of a session part.
 #[derive(Clone, Debug)]
 pub struct Difference {
     /// The last packets that both have, and where they part.
     pub before: Vec<String>,
     /// What our stack did; `None` if nothing more.
     pub ours: Option<String>,
-    /// What the other did.
+    /// What the other stack did; `None` if nothing more.
     pub theirs: Option<String>,
 }
 

@@ -10,7 +10,7 @@ use anabranch_units::Span;
 /// Milliseconds between events. None is near a timer of TCP, so that a stack which is a little early or late
 /// does the same.
 const GAPS: [u64; 10] = [0, 0, 2, 7, 13, 23, 60, 90, 140, 310];
-/// Events of a session.
+/// Number of events of a session.
 const EVENTS: u64 = 24;
 /// The peer holds at most so many segments back at a time.
 const HOLES: usize = 3;
@@ -76,13 +76,13 @@ impl Choice {
 struct Progress {
     /// The end of what it has sent.
     sent: u64,
-    /// Its segments with text or FIN: where each begins and ends.
+    /// Start and end of each of its segments with text or FIN.
     segments: Vec<(u64, u64)>,
-    /// What it acknowledges.
+    /// Number up to which it acknowledges.
     acknowledges: u64,
-    /// How often it has said that it reduced its window.
+    /// Number of times that it has said that it reduced its window.
     reduced: usize,
-    /// What it has sent, in order.
+    /// Segments that it has sent, in order.
     sent_lines: Vec<Line>,
 }
 

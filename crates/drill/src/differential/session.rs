@@ -8,7 +8,7 @@ use std::fmt::Write;
 const STACKS_CLOCK: u64 = 100;
 const PEERS_CLOCK: u64 = 1000;
 
-/// How long the stack is watched after the last event.
+/// Time for which the stack is watched after the last event.
 const TAIL: Span = Span::from_millis(900);
 
 /// Something that happens to a stack.
@@ -22,7 +22,7 @@ pub(crate) enum Act {
     Shutdown,
     /// The application closes its socket.
     Close,
-    /// The peer's segment.
+    /// The peer sends this segment.
     Segment(Segment),
 }
 
@@ -44,22 +44,22 @@ pub(crate) struct Segment {
     pub marked: bool,
 }
 
-/// What happens when.
+/// An act and the time at which it happens.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Event {
-    /// Since the session began.
+    /// Time since the session began.
     pub at: Span,
     pub act: Act,
 }
 
-/// How the connection opens.
+/// The handshake with which the connection opens.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Opening {
     /// The stack connects; otherwise it accepts.
     pub active: bool,
     /// The peer's largest segment.
     pub mss: u64,
-    /// The peer permits SACK.
+    /// The peer's SYN permits SACK.
     pub sack: bool,
     /// The peer's window scale, if it has the option.
     pub scale: Option<u32>,
@@ -74,7 +74,7 @@ pub(crate) struct Opening {
 }
 
 impl Opening {
-    /// When the connection is open.
+    /// Time after which the connection is open.
     pub const LASTS: Span = Span::from_millis(40);
 
     /// The window field of the peer's segments behind the handshake.
@@ -188,12 +188,12 @@ impl Session {
         self.script_until(self.end())
     }
 
-    /// When nothing more is awaited.
+    /// Returns the time after which nothing more is awaited.
     pub(crate) fn end(&self) -> Span {
         self.events.last().map_or(Opening::LASTS, |event| event.at) + TAIL
     }
 
-    /// The same with its end at a date.
+    /// Writes the session as a script that ends at a date.
     pub(crate) fn script_until(&self, end: Span) -> String {
         let mut script = self.opening.script();
         for event in &self.events {

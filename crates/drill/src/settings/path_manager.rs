@@ -22,7 +22,7 @@ use std::str::FromStr;
 /// The most that the kernel allows of each.
 const MOST: u32 = 8;
 
-/// A command, as words.
+/// Applies a command of `ip mptcp` or of a helper, given as words.
 pub(super) fn configure(host: &mut Host, addresses: &mut Addresses, text: &str) -> Configured {
     let words: Vec<&str> = text.split_whitespace().collect();
     let Some(first) = words.first() else { return Configured::Done };

@@ -20,10 +20,10 @@ const SOCK_NONBLOCK: i64 = 0x800;
 const READ_WRITE: i64 = 2;
 const MSG_DONTWAIT: i64 = 0x40;
 
-/// What came of a call.
+/// The outcome of a call.
 pub(super) enum Came {
     Returns(Returned),
-    /// It would block.
+    /// The call would block.
     Blocks,
     NotApplicable(String),
 }

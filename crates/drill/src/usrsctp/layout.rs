@@ -12,7 +12,7 @@ const AF_CONN: u16 = 123;
 /// The address of the peer, as stack.c has it.
 const PEER: u64 = 1;
 
-/// What a field is.
+/// The kind of value that a field of a structure has.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Kind {
     Number,
@@ -30,16 +30,16 @@ struct Part {
     kind: Kind,
 }
 
-/// An option of sockets.
+/// An option of sockets, with the layout of its value.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct SocketOption {
     pub level: i64,
     pub number: i64,
-    /// Its structure; `int` for a number.
+    /// Name of the option's structure; `int` for a number.
     pub structure: String,
 }
 
-/// What there is.
+/// The structures and options that the program reported.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Layout {
     sizes: BTreeMap<String, usize>,

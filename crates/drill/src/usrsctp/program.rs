@@ -15,16 +15,16 @@ use std::sync::OnceLock;
 const SOURCES: [(&str, &str); 2] =
     [("stack.c", include_str!("stack.c")), ("layout.h", include_str!("layout.h"))];
 
-/// How long the program may take for an answer: hours of the script's time need less than a second.
+/// Time in which the program must answer: hours of the script's time need less than a second.
 const PATIENCE: Timespec = Timespec { tv_sec: 20, tv_nsec: 0 };
 
-/// What is asked, in the order of `enum call` in stack.c.
+/// Requests to the program, in the order of `enum call` in stack.c.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(i32)]
 pub(crate) enum Ask {
     /// What structures look like.
     Layout,
-    /// Lets time pass.
+    /// Lets time pass in usrsctp.
     Pass,
     /// A packet of SCTP came; `a` is its ECN field.
     Input,
@@ -32,13 +32,13 @@ pub(crate) enum Ask {
     Sysctl,
     /// A socket of type `a`, to peers behind links whose MTU leaves `b` octets to SCTP.
     Socket,
-    /// Binds to port `a`.
+    /// Binds a socket to port `a`.
     Bind,
     /// Listens, with the backlog `a`.
     Listen,
-    /// Accepts.
+    /// Accepts a connection.
     Accept,
-    /// Connects to port `a`.
+    /// Connects a socket to port `a`.
     Connect,
     /// Sends `a` octets with the flags `b` to port `c`, 0 for none, as the octets say.
     Send,
@@ -46,21 +46,21 @@ pub(crate) enum Ask {
     Receive,
     /// Sets the option `b` of level `a`.
     Set,
-    /// Reads it.
+    /// Reads the option `b` of level `a`.
     Get,
     /// Shuts down, `a` says how.
     Shutdown,
-    /// Closes.
+    /// Closes a socket.
     Close,
     /// Gives association `a` a socket of its own.
     PeelOff,
     /// The addresses of the peer, if `a` is 1, in association `b`, or of the stack.
     Addresses,
-    /// Which calls would not block.
+    /// Says which calls would not block.
     Events,
 }
 
-/// A request.
+/// A request to the program.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Request<'a> {
     pub ask: Ask,
@@ -70,13 +70,13 @@ pub(crate) struct Request<'a> {
 }
 
 impl Request<'_> {
-    /// One without arguments.
+    /// Makes a request without arguments.
     pub fn of(ask: Ask, fd: i64) -> Request<'static> {
         Request { ask, fd, numbers: [0; 3], octets: &[] }
     }
 }
 
-/// What came of it.
+/// The program's answer to a request.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Reply {
     pub value: i64,
@@ -146,7 +146,7 @@ impl Program {
         }
     }
 
-    /// Reads so many octets.
+    /// Reads so many octets of the program's answer.
     fn read(&mut self, len: usize) -> Result<Vec<u8>, String> {
         let mut octets = vec![0; len];
         let mut filled = 0;
@@ -163,7 +163,7 @@ impl Program {
         Ok(octets)
     }
 
-    /// What is said of a program that has ended.
+    /// Says how the program ended.
     fn end(&mut self) -> String {
         match self.child.wait() {
             Ok(status) => format!("usrsctp has ended: {status}"),

@@ -14,7 +14,7 @@ const MTU: u32 = 1500;
 const IPV4: u32 = 20;
 const IPV6: u32 = 40;
 
-/// What this side knows of a socket.
+/// A socket as this side knows it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Socket {
     pub one_to_many: bool,
@@ -34,7 +34,7 @@ pub(super) struct Run {
     pub layout: Layout,
     pub addresses: Addresses,
     pub sockets: BTreeMap<i64, Socket>,
-    /// The call that waits.
+    /// The call that waits for usrsctp.
     pub pending: Option<Call>,
     /// What IP leaves of the MTU.
     pub mtu: u32,

@@ -5,14 +5,14 @@ use super::run::Run;
 use anabranch_packetdrill::stack::Configured;
 use anabranch_units::Time;
 
-/// Those that the library calls otherwise.
+/// Sysctls that the library calls otherwise.
 const OTHERWISE: [(&str, &str); 3] = [
     ("incoming_streams", "nr_incoming_streams"),
     ("outgoing_streams", "nr_outgoing_streams"),
     ("maxburst", "max_burst"),
 ];
 
-/// Makes a setting.
+/// Applies the setting `name` of a script to usrsctp.
 pub(super) fn configure(run: &mut Run, name: &str, value: &str) -> Configured {
     let Some(name) = name.strip_prefix("net.inet.sctp.") else {
         return match name {

@@ -8,10 +8,10 @@
 
 use anabranch_units::Span;
 
-/// What is held between samples.
+/// The estimate of the variation, kept between samples.
 #[derive(Clone, Debug)]
 pub(super) struct Variation {
-    /// The mean deviation.
+    /// Mean deviation of the samples (Linux's `mdev`).
     deviation: Span,
     /// The largest of this round trip, and no less than `floor`.
     largest: Span,

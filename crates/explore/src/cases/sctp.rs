@@ -21,7 +21,7 @@ enum Load {
     Stream(Traffic),
     /// Messages of the client on three streams, some larger than a packet.
     Messages,
-    /// The same to a server that reads one at a time.
+    /// Messages as in [`Load::Messages`], to a server that reads one at a time.
     SlowMessages,
     /// Messages of both sides, every second one unordered.
     Unordered,

@@ -12,7 +12,7 @@ use rustix::net::{RecvFlags, SendFlags, connect, recv, send, sockopt};
 use std::time::Duration;
 
 impl Endpoint for KernelSocket {
-    /// The kernel has it.
+    /// Does nothing: the kernel has the packet already.
     fn handle_input(&mut self, _now: Time, _packet: &Packet) {}
 
     fn handle_timeout(&mut self, now: Time) {

@@ -86,7 +86,7 @@ pub fn load_btf(octets: &[u8]) -> io::Result<OwnedFd> {
 /// What a new map is to be.
 #[derive(Clone, Copy, Debug)]
 pub struct NewMap<'a> {
-    /// Its name.
+    /// Name of the map.
     pub name: &'a str,
     /// Kind, flags and entries.
     pub kind: (u32, u32, u32),
@@ -189,9 +189,9 @@ fn found(answer: io::Result<i64>) -> io::Result<Option<i64>> {
 /// What a new program is to be.
 #[derive(Clone, Copy, Debug)]
 pub struct NewProgram<'a> {
-    /// Its name.
+    /// Name of the program.
     pub name: &'a str,
-    /// Its instructions.
+    /// Instructions of the program.
     pub instructions: &'a [u8],
     /// The types, and pairs of words: first instruction and type of each function.
     pub types: (BorrowedFd<'a>, &'a [u8]),

@@ -7,7 +7,7 @@ use rustix::io::Errno;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::ptr;
 
-/// What a call returned.
+/// The value that a call returned, or its error.
 pub type Answer<T> = Result<T, Errno>;
 
 /// Options of sockets whose value names memory of the process, by level and number:
@@ -17,7 +17,7 @@ const OF_MEMORY: [(i32, i32); 2] = [(libc::IPPROTO_TCP, 35), (284, 4)];
 /// Octets for the kernel to read, or a null pointer with a length.
 #[derive(Clone, Copy, Debug)]
 pub enum Octets<'a> {
-    /// These.
+    /// The octets that the kernel reads.
     Given(&'a [u8]),
     /// A null pointer, and as many octets behind it.
     Null(usize),
@@ -178,14 +178,14 @@ pub fn send_message(
     checked(unsafe { libc::sendmsg(fd.as_raw_fd(), &header, flags) })
 }
 
-/// What `recvmsg` gave.
+/// The result of `recvmsg`.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Received {
-    /// Octets of data.
+    /// Octets of data that were received.
     pub len: usize,
     /// Control messages, as octets.
     pub control: Vec<u8>,
-    /// `msg_flags`.
+    /// Flags of the message: `msg_flags`.
     pub flags: i32,
 }
 

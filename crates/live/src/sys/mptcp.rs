@@ -32,13 +32,13 @@ pub fn set_up(addresses: &[(IpAddr, u32)]) -> Result<(), LiveError> {
 /// An address of the host that the path manager is to use.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Endpoint {
-    /// The address.
+    /// Address of the endpoint.
     pub ip: IpAddr,
-    /// Its identifier, or the kernel's choice.
+    /// Identifier of the address; `None` for the kernel's choice.
     pub id: Option<u8>,
     /// [`SIGNAL`], [`SUBFLOW`]...
     pub flags: u32,
-    /// Index of its device.
+    /// Index of the address's device.
     pub device: Option<u32>,
     /// The port that is announced with it.
     pub port: Option<u16>,
@@ -48,7 +48,7 @@ pub struct Endpoint {
 pub const SIGNAL: u32 = 1;
 /// Subflows are opened from the address.
 pub const SUBFLOW: u32 = 2;
-/// Its subflows carry data only if there are no others.
+/// Flag: its subflows carry data only if there are no others.
 pub const BACKUP: u32 = 4;
 /// Subflows are opened to each address of the peer.
 pub const FULL_MESH: u32 = 8;
@@ -61,7 +61,7 @@ pub struct PathManager {
 }
 
 impl PathManager {
-    /// That of the calling thread's namespace.
+    /// Opens the path manager of the calling thread's namespace.
     ///
     /// # Errors
     /// The kernel's; one without MPTCP has no such family.
@@ -72,8 +72,8 @@ impl PathManager {
         Ok(PathManager { netlink, family })
     }
 
-    /// How many announced addresses are used, and how many further subflows there
-    /// may be; 0 to 8 each.
+    /// Limits how many announced addresses are used, and how many further subflows there may be; 0
+    /// to 8 each.
     ///
     /// # Errors
     /// The kernel's.

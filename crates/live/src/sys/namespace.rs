@@ -46,7 +46,7 @@ impl Namespace {
         })
     }
 
-    /// The same namespace, held once more.
+    /// Holds the same namespace once more.
     ///
     /// # Errors
     /// No descriptor is left.
@@ -87,7 +87,8 @@ fn user_namespace_remedy() -> String {
     remedy_by(|path| fs::read_to_string(path).ok())
 }
 
-/// The same from what `read` gives for files: settings that forbid it.
+/// Finds the settings that forbid namespaces in what `read` gives for files, and says what would
+/// help.
 fn remedy_by(read: impl Fn(&str) -> Option<String>) -> String {
     const FORBIDDEN: [(&str, &str); 4] = [
         ("/proc/sys/user/max_user_namespaces", "0"),

@@ -25,11 +25,11 @@ pub struct Route<'a> {
     pub to: Option<IpAddr>,
     /// The address that packets over it have as their source.
     pub source: Option<IpAddr>,
-    /// Index of the device.
+    /// Index of the device that the route leads over.
     pub device: u32,
     /// The table; 254 is the main one.
     pub table: u32,
-    /// Which of several, the lowest first.
+    /// Priority among several routes, the lowest first.
     pub priority: u32,
     /// Initial congestion window, in segments.
     pub initial_window: Option<u32>,
@@ -54,7 +54,7 @@ const DELQDISC: u16 = 37;
 const CREATE: u16 = 0x400 | 0x100;
 
 impl Netlink {
-    /// In the namespace of the calling thread.
+    /// Opens a socket in the namespace of the calling thread.
     ///
     /// # Errors
     /// The kernel's.
@@ -63,7 +63,7 @@ impl Netlink {
         Netlink::open_protocol(None)
     }
 
-    /// The same of another protocol.
+    /// Opens a socket of another protocol of netlink.
     pub(super) fn open_protocol(protocol: Option<Protocol>) -> Result<Netlink, LiveError> {
         let open = || {
             let flags = SocketFlags::CLOEXEC;
@@ -237,7 +237,7 @@ impl Netlink {
         self.inquire(message, what).map(drop)
     }
 
-    /// The same; gives the message that came before the acknowledgment, if any.
+    /// Sends a request, and returns the message that came before the acknowledgment, if any.
     pub(super) fn inquire(&mut self, message: Message, what: String) -> Result<Vec<u8>, LiveError> {
         self.sequence += 1;
         let octets = message.finish(self.sequence);

@@ -11,15 +11,15 @@ use std::num::NonZeroU64;
 /// How the kernel schedules the loop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Scheduling {
-    /// Before all ordinary threads (`SCHED_FIFO`).
+    /// The loop runs before all ordinary threads (`SCHED_FIFO`).
     Fifo,
-    /// As any other thread: the kernel allows no more, and packets leave late
+    /// The loop runs as any other thread: the kernel allows no more, and packets leave late
     /// whenever others keep the processors busy.
     Normal,
 }
 
 impl Scheduling {
-    /// The policy's name.
+    /// Returns the name of the scheduling policy.
     pub fn name(self) -> &'static str {
         match self {
             Scheduling::Fifo => "SCHED_FIFO",
@@ -51,7 +51,7 @@ fn set_fifo() -> Result<(), rustix::io::Errno> {
     if status == 0 { Ok(()) } else { Err(last_error()) }
 }
 
-/// The user `nobody`.
+/// Number of the user `nobody`.
 const NOBODY: u32 = 65_534;
 
 /// Takes root's rights from the calling thread, if it has them. True when it

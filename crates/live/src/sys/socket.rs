@@ -13,7 +13,7 @@ pub fn tcp_info(fd: impl AsFd) -> Result<TcpInfo, Errno> {
     Ok(TcpInfo(info))
 }
 
-/// Of linux/mptcp.h.
+/// Level and options of linux/mptcp.h.
 const SOL_MPTCP: libc::c_int = 284;
 const MPTCP_INFO: libc::c_int = 1;
 const MPTCP_TCPINFO: libc::c_int = 2;

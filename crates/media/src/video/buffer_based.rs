@@ -8,7 +8,7 @@
 use super::{Rule, Situation};
 use anabranch_units::Span;
 
-/// See the module's description.
+/// The rule that selects the rung by the video in the buffer.
 #[derive(Clone, PartialEq, Debug)]
 pub struct BufferBased {
     reservoir: Span,

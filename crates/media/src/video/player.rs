@@ -3,12 +3,12 @@
 use super::{Rule, Situation, VideoSpec};
 use anabranch_units::{Span, Time};
 
-/// A player at work.
+/// A player with its buffer and the viewer's experience so far.
 #[derive(Debug)]
 pub struct Player {
     spec: VideoSpec,
     rule: Box<dyn Rule>,
-    /// When the viewer pressed play.
+    /// Time at which the viewer pressed play.
     begun: Time,
     /// Video in the buffer at the date `looked`.
     buffered: Span,
@@ -27,28 +27,28 @@ enum State {
     /// Not enough has come to start.
     Starting,
     Playing,
-    /// Since when.
+    /// Playback has stood still since this time.
     Stalled(Time),
-    /// All has been played.
+    /// The whole video has been played.
     Ended,
 }
 
-/// How a video went.
+/// The viewer's experience of a video.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct VideoSummary {
-    /// Segments that came.
+    /// Segments that arrived.
     pub segments: u64,
     /// Mean of their bit rates, in bits per second.
     pub mean_rate_bps: Option<f64>,
     /// Segments of another rung than the one before.
     pub switches: u64,
-    /// How often playback stopped for want of video.
+    /// Times that playback stopped for want of video.
     pub stalls: u64,
-    /// How long it stood in all.
+    /// Time that it stood still in all.
     pub stalled: Span,
-    /// From pressing play to the first picture, once there was one.
+    /// Time from pressing play to the first picture, once there was one.
     pub startup: Option<Span>,
-    /// Video played.
+    /// Length of the video that was played.
     pub played: Span,
 }
 
@@ -102,7 +102,7 @@ impl Player {
         Some(now.saturating_add(wait))
     }
 
-    /// How it went, up to `now`.
+    /// Returns how the video went, up to `now`.
     pub fn summary(&self, now: Time) -> VideoSummary {
         let mut summary = self.summary;
         let (state, _) = self.after(now, &mut summary);

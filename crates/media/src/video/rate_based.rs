@@ -7,7 +7,7 @@ use super::{Rule, Situation};
 use anabranch_units::Span;
 use std::collections::VecDeque;
 
-/// See the module's description.
+/// The rule that selects the rung by the estimated throughput.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RateBased {
     safety: f64,

@@ -19,7 +19,7 @@ pub struct Call {
     late: u64,
 }
 
-/// How good a call was.
+/// Quality of a call, and what it was computed from.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct CallQuality {
     /// Delay from mouth to ear.

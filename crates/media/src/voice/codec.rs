@@ -7,16 +7,16 @@
 
 use anabranch_units::Span;
 
-/// A codec of telephony.
+/// A codec of telephony, as the E-model knows it.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Codec {
-    /// Its name in scenarios.
+    /// The name in scenarios.
     pub name: &'static str,
-    /// What it is, in a line.
+    /// A description in one line.
     pub about: &'static str,
-    /// Speech in a frame.
+    /// Length of speech in a frame.
     pub frame: Span,
-    /// Octets of a frame.
+    /// Octets of an encoded frame.
     pub octets: u32,
     /// Speech behind the frame that the encoder waits for.
     pub lookahead: Span,
@@ -28,7 +28,7 @@ pub struct Codec {
     pub payload_type: u8,
 }
 
-/// All codecs.
+/// The catalogue of all codecs.
 pub const CODECS: [Codec; 3] = [
     Codec {
         name: "g711",

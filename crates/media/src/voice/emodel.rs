@@ -30,7 +30,7 @@ const PR: f64 = 35.0;
 /// Quantising distortion units.
 const QDU: f64 = 1.0;
 
-/// What a call suffers.
+/// Delay and loss of a call, and what its codec makes of them.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct EModel {
     /// Absolute delay from mouth to ear, Ta, in milliseconds.
@@ -43,11 +43,11 @@ pub struct EModel {
     pub ie: f64,
     /// Packet-loss robustness factor of the codec, Bpl.
     pub bpl: f64,
-    /// Advantage factor, A.
+    /// Advantage factor, A: what users bear for convenience.
     pub advantage: f64,
 }
 
-/// The terms of R.
+/// The terms of R, as clause 7 of G.107 names them.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Impairments {
     /// Basic signal-to-noise ratio, Ro.
@@ -72,11 +72,11 @@ impl EModel {
 
     /// The rating R, from 0 to 100 in use.
     pub fn rating(&self) -> f64 {
-        let it = self.impairments();
-        it.ro - it.simultaneous - it.delay - it.equipment + self.advantage
+        let terms = self.impairments();
+        terms.ro - terms.simultaneous - terms.delay - terms.equipment + self.advantage
     }
 
-    /// Ie,eff (clause 7.5).
+    /// Computes Ie,eff, the impairment by codec and losses (clause 7.5).
     fn equipment(&self) -> f64 {
         let ppl = 100.0 * self.loss;
         if ppl == 0.0 {

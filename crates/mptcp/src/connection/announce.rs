@@ -9,21 +9,21 @@ use anabranch_units::{Span, Time};
 use anabranch_wire::Addr;
 use anabranch_wire::tcp::mptcp::{AddAddr, MptcpOption, RemoveAddr};
 
-/// So many echoes and announcements wait for an ACK at most.
+/// Most echoes and announcements that wait for an ACK.
 const MOST_WAITING: usize = 16;
 
 impl Connection {
-    /// This side has one more address. The active side opens subflows from it, the
-    /// passive side announces it, as the path manager has it. Numbers of
-    /// addresses are used once: 255 in a connection.
+    /// Gives this side one more address. The active side opens subflows from it, the passive side
+    /// announces it, as the path manager has it. Numbers of addresses are used once: 255 in a
+    /// connection.
     pub fn add_address(&mut self, now: Time, addr: Addr) {
         if let Some(id) = self.paths.next_id() {
             self.add_numbered_address(now, id, addr);
         }
     }
 
-    /// As [`add_address`](Self::add_address), with a number that the user chooses;
-    /// without effect where the address or the number is in use.
+    /// Adds an address as [`add_address`](Self::add_address) does, with a number that the user
+    /// chooses; without effect where the address or the number is in use.
     pub fn add_numbered_address(&mut self, now: Time, id: u8, addr: Addr) {
         if self.paths.add(id, addr) && self.session.is_multipath() {
             self.announce(now, id);
@@ -55,7 +55,7 @@ impl Connection {
         }
     }
 
-    /// This side announces its further addresses.
+    /// Announces this side's further addresses to the peer.
     pub(super) fn announce_addresses(&mut self, now: Time) {
         for id in self.paths.further() {
             self.announce(now, id);
@@ -82,7 +82,8 @@ impl Connection {
         true
     }
 
-    /// No echo has come.
+    /// Repeats the announcements whose echo has not come, and doubles the time to the next
+    /// repetition.
     pub(super) fn announce_again(&mut self, now: Time) {
         for id in self.paths.announce_again() {
             self.send_add_addr(id);

@@ -8,7 +8,7 @@ use anabranch_tcp::State as TcpState;
 use anabranch_units::Time;
 
 impl Connection {
-    /// After segments and deadlines: octets, events and ends of the subflows.
+    /// Collects octets, events and ends of the subflows, after segments and deadlines.
     #[inline]
     pub(super) fn collect(&mut self, now: Time) {
         loop {

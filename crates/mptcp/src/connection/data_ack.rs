@@ -55,7 +55,7 @@ impl Connection {
         }
     }
 
-    /// From now on data sequence numbers have 64 bits (§3.3.1): segments are that much shorter.
+    /// Gives data sequence numbers 64 bits from now on (§3.3.1): segments are that much shorter.
     #[cold]
     fn make_room_for_long_numbers(&mut self) {
         for i in 0..self.subflows.len() {

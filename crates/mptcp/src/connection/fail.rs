@@ -9,17 +9,17 @@ use anabranch_units::Time;
 use anabranch_wire::tcp::mptcp::{Dss, Mapping, MptcpOption, ResetReason};
 use anabranch_wire::{Payload, TcpFlags, TcpSegment};
 
-/// How far the two MP_FAILs have come.
+/// The progress of the two MP_FAILs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum FailExchange {
-    /// None is expected or owed.
+    /// No MP_FAIL is expected or owed.
     None,
-    /// This side's, which names this data sequence number, is on every ACK until the peer is known
-    /// to have heard it.
+    /// This side has sent MP_FAIL, which names this data sequence number; it is on every ACK until
+    /// the peer is known to have heard it.
     Sent { dsn: u64 },
     /// The peer's was the first: each is answered by one.
     Answering {
-        /// An answer is due.
+        /// An MP_FAIL that answers the peer's is due.
         owed: bool,
     },
 }

@@ -16,9 +16,8 @@ use anabranch_endpoint::CloseReason;
 use anabranch_tcp::State as TcpState;
 use anabranch_wire::tcp::mptcp::ResetReason;
 
-/// How the stream and the only subflow's stream lie after the fallback: an
-/// offset of the subflow and the data offset that it stands for, in each
-/// direction.
+/// The relation of the stream to the only subflow's stream after the fallback: an offset of the
+/// subflow and the data offset that it stands for, in each direction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Base {
     pub received: (u64, u64),
@@ -52,7 +51,7 @@ pub(super) struct Fallback {
     /// The peer's key, where it had come: what was under way still names it.
     peer_key: Option<Key>,
     pub base: Base,
-    /// How far the MP_FAILs have come.
+    /// The progress of the MP_FAILs.
     pub exchange: FailExchange,
     /// An infinite mapping is to be signalled: its subflow offset and its data
     /// offset.
@@ -65,7 +64,7 @@ impl Fallback {
         Fallback { peer_key, base, exchange: FailExchange::None, infinite: None }
     }
 
-    /// It falls back with MP_FAIL.
+    /// Falls back as this does, with MP_FAIL in this state.
     pub fn with(self, exchange: FailExchange) -> Fallback {
         Fallback { exchange, ..self }
     }
@@ -94,7 +93,7 @@ impl Fallback {
 }
 
 impl Connection {
-    /// From now on the connection is TCP, over subflow `i`, and says MP_FAIL as `exchange` has it.
+    /// Makes the connection TCP, over subflow `i`, and says MP_FAIL as `exchange` has it.
     #[cold]
     pub(super) fn fall_back(&mut self, i: usize, exchange: FailExchange) {
         match self.session.phase() {

@@ -22,7 +22,7 @@ use anabranch_wire::{TcpFlags, TcpSegment};
 
 const VERSION: u8 = 1;
 
-/// A segment has this MP_CAPABLE.
+/// Returns the MP_CAPABLE option of a segment, if it has one.
 fn capable(segment: &TcpSegment) -> Option<&Capable> {
     segment.options.mptcp().iter().find_map(|option| match option {
         MptcpOption::Capable(capable) => Some(capable),
@@ -30,7 +30,7 @@ fn capable(segment: &TcpSegment) -> Option<&Capable> {
     })
 }
 
-/// A segment has this MP_CAPABLE, whose flags this side understands.
+/// Returns the MP_CAPABLE option of a segment, if it has one with flags that this side understands.
 fn understood(segment: &TcpSegment) -> Option<&Capable> {
     capable(segment).filter(|capable| is_understood(capable.flags))
 }
@@ -49,13 +49,13 @@ fn offer(segment: &TcpSegment) -> Option<CapableFlags> {
 /// What the segment after a SYN/ACK means to the passive side.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum FirstAck {
-    /// It says nothing of the handshake.
+    /// The segment says nothing of the handshake.
     Other,
-    /// It is the SYN again.
+    /// The segment is the SYN again.
     Syn,
-    /// It brings the peer's key.
+    /// The segment brings the peer's key.
     Key(Key),
-    /// It is data that has overtaken the keys: it is worth nothing before they have come.
+    /// The segment is data that has overtaken the keys: it is worth nothing before they have come.
     Early,
     /// The peer, or the network between, does not speak Multipath TCP.
     Plain,
@@ -223,7 +223,7 @@ impl Connection {
         true
     }
 
-    /// Both keys are known.
+    /// Starts Multipath TCP in both directions, now that the peer's key is known.
     fn begin(&mut self, peer: Key) {
         self.session.begin(peer);
         self.receiver.begin(peer.idsn());

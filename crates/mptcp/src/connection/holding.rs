@@ -6,9 +6,9 @@ use super::Connection;
 /// Why a segment that is not full waits.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Holding {
-    /// It waits while a small one is on its way on its subflow.
+    /// Nagle's algorithm: a small segment waits while another is on its way on its subflow.
     pub nagle: bool,
-    /// It waits until the user says otherwise, or the probe timer expires.
+    /// A small segment waits until the user says otherwise, or the probe timer expires.
     pub corked: bool,
 }
 

@@ -12,13 +12,13 @@ use anabranch_wire::{Body, FlowKey, Packet, TcpFlags, TcpSegment};
 /// What nearly every segment of a transfer says.
 #[derive(Clone, Copy, Debug)]
 struct Usual {
-    /// It has this DATA_ACK.
+    /// The DATA_ACK of the segment.
     data_ack: DataNumber,
-    /// It acknowledges everything before this subflow offset.
+    /// The subflow offset before which everything is acknowledged.
     ack: u64,
-    /// Its first octet has this subflow offset.
+    /// The subflow offset of the segment's first octet.
     at: u64,
-    /// Its first octet has this data offset, where it has any octets.
+    /// The data offset of the segment's first octet; `None` for a segment without data.
     data: Option<u64>,
 }
 
@@ -80,7 +80,7 @@ impl Connection {
         }
     }
 
-    /// As [`Connection::on_segment`] for nearly every segment of a transfer, at half of
+    /// Does what [`Connection::on_segment`] does for nearly every segment of a transfer, at half of
     /// the cost. False, and nothing has been done, for others.
     #[inline]
     fn on_usual_segment(

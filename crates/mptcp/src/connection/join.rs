@@ -30,8 +30,8 @@ const MOST_SLOTS: usize = 48;
 /// Resets of strangers' packets that wait at most.
 const MOST_RESETS: usize = 16;
 
-/// How long the answer to a third ACK is awaited: two round trips, as Linux does.
-/// It is not data, whose loss would say something of the path.
+/// Returns how long the answer to a third ACK is awaited: two round trips, as Linux does. It is not
+/// data, whose loss would say something of the path.
 fn third_ack_patience(subflow: &Subflow) -> Span {
     let rtt = subflow.tcp.rtt();
     rtt.srtt().map_or(rtt.rto(), |srtt| srtt.saturating_mul(2).max(Span::from_millis(1)))
@@ -50,7 +50,8 @@ impl Connection {
             && self.subflows.len() < MOST_SLOTS
     }
 
-    /// Opens a subflow.
+    /// Opens a subflow between these addresses: a SYN with MP_JOIN leaves next. Does nothing if the
+    /// connection may not have another, or has one with these ends.
     pub(super) fn open(&mut self, now: Time, wanted: Wanted, Ends { own, peer }: Ends) {
         let Some(id) = self.subflows.free_id().filter(|_| self.may_join()) else { return };
         // A port of the passive side's own, that its SYNs do not cross those of the peer.

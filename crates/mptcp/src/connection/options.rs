@@ -214,7 +214,7 @@ impl Connection {
         self.sender.take_fin()
     }
 
-    /// Any segment between SYN and reset has these options.
+    /// Adds the options that any segment between SYN and reset has.
     #[inline(never)]
     fn add_options(&mut self, now: Time, i: usize, segment: &mut TcpSegment) {
         let wide = self.receiver.is_wide() && self.has_room_for_wide(i, segment);

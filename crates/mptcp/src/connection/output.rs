@@ -89,7 +89,7 @@ impl Connection {
         }
     }
 
-    /// Where the subflow is that is polled for what it has to send by itself.
+    /// Returns the place of the subflow that is polled for what it has to send by itself.
     #[inline]
     fn polled_next(&mut self, id: u32) -> usize {
         self.readiness.forget_eligible();

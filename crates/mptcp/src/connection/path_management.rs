@@ -5,55 +5,55 @@ use crate::path_manager::{PathManager, Wanted};
 use anabranch_units::{Span, Time};
 use anabranch_wire::{Addr, AddressBook};
 
-/// So many addresses of the peer are remembered at most.
+/// Most addresses of the peer that are remembered.
 const MOST_PEER_ADDRESSES: usize = 8;
-/// An address is announced so often without an echo.
+/// Most times that an address is announced without an echo.
 const MOST_ANNOUNCEMENTS: u32 = 4;
 
 /// An address of this side that was announced and not echoed.
 #[derive(Clone, Copy, Debug)]
 struct Announcement {
-    /// It has this identifier.
+    /// Identifier of the address that was announced.
     id: u8,
-    /// ADD_ADDR has been sent so often.
+    /// How often its ADD_ADDR has been sent.
     tries: u32,
 }
 
-/// An address of the peer is known.
+/// An address of the peer, with the port of the subflows to it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct PeerAddress {
-    /// It is this one.
+    /// Address without its port.
     pub addr: Addr,
     /// Subflows to it go to this port.
     pub port: u16,
 }
 
-/// What an address of the peer is that it has named.
+/// What became of an address that the peer has named.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Remembered {
-    /// It is known, or contradicts what is known, or there are too many.
+    /// It is not remembered: it is known, or contradicts what is known, or there are too many.
     No,
-    /// It is new.
+    /// It was unknown and is remembered.
     New,
-    /// It is known with another port.
+    /// It was known with another port, which is replaced.
     Port,
 }
 
 /// A subflow that is to be opened again.
 #[derive(Clone, Copy, Debug)]
 struct Reopening {
-    /// It is this one of the path manager's.
+    /// The subflow as the path manager wants it.
     wanted: Wanted,
-    /// It is not opened before this date; [`Time::NEVER`] while it is under way.
+    /// The date before which it is not opened; [`Time::NEVER`] while it is being opened.
     at: Time,
-    /// It has been lost so often without having carried data since.
+    /// How often it has been lost without having carried data since.
     tries: u32,
 }
 
 /// The two ends of a subflow that is to be opened.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Ends {
-    /// This side's address has this identifier.
+    /// Identifier and address of this side's end.
     pub own: (u8, Addr),
     /// The peer's address has this identifier and this port.
     pub peer: (u8, Addr, u16),
@@ -62,22 +62,22 @@ pub(super) struct Ends {
 /// What is known of addresses and of subflows that there should be.
 #[derive(Debug)]
 pub(super) struct PathManagement {
-    /// These are this side's addresses by identifier (0 to 255), with gaps for those that are gone.
+    /// This side's addresses by identifier (0 to 255), with gaps for those that are gone.
     own: Vec<Option<Addr>>,
-    /// These are the peer's addresses by identifier, with gaps for those that are gone or unknown.
+    /// The peer's addresses by identifier, with gaps for those that are gone or unknown.
     peer: Vec<Option<PeerAddress>>,
     /// The peer does not want subflows to its first address (§3.1, flag C).
     avoids_first: bool,
-    /// These addresses of this side wait for an echo.
+    /// Announcements of this side's addresses that wait for an echo.
     announcements: Vec<Announcement>,
-    /// These subflows are to be opened again.
+    /// Subflows that are to be opened again.
     reopenings: Vec<Reopening>,
     /// The peer called the failure of these subflows permanent (§3.6): they are not opened again.
     refused: Vec<Wanted>,
 }
 
 impl PathManagement {
-    /// This side's addresses, which are numbered in their order, and the peer's first.
+    /// Knows this side's addresses, which are numbered in their order, and the peer's first.
     pub fn new(own: &[Addr], peer: (Addr, u16)) -> PathManagement {
         PathManagement {
             own: own.iter().copied().map(Some).collect(),
@@ -120,7 +120,7 @@ impl PathManagement {
         self.own.iter().position(|own| *own == Some(addr)).map(|id| id as u8)
     }
 
-    /// This side's address has an identifier; `None` where it is gone.
+    /// Returns this side's address with an identifier; `None` where it is gone.
     pub fn own(&self, id: u8) -> Option<Addr> {
         self.own.get(id as usize).copied().flatten()
     }
@@ -149,7 +149,7 @@ impl PathManagement {
         if known.is_some() { Remembered::Port } else { Remembered::New }
     }
 
-    /// So many addresses of the peer are known.
+    /// Returns how many addresses of the peer are known.
     pub fn peer_count(&self) -> usize {
         self.peer.iter().flatten().count()
     }

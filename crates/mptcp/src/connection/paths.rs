@@ -1,5 +1,6 @@
-//! Which subflows there should be: what the path manager wants is opened, what is lost is
-//! opened again after a while, unless the peer has refused it for good (RFC 8684 §3.6).
+//! Keeps the subflows that there should be: what the path manager wants is opened, what
+//! is lost is opened again after a while, unless the peer has refused it for good (RFC
+//! 8684 §3.6).
 
 use super::{Connection, Due};
 use crate::path_manager::{PathManager, Wanted};
@@ -33,7 +34,7 @@ impl Connection {
         }
     }
 
-    /// Which subflows this side opens.
+    /// Returns the path manager that says which subflows this side opens.
     fn own_path_manager(&self) -> PathManager {
         match self.session.is_passive() {
             true => self.config.passive_path_manager,

@@ -1,5 +1,5 @@
-//! Which subflows may act, and when the first of them wants to be called: sets of subflows,
-//! and the operations that keep them consistent.
+//! Knows which subflows may act, and when the first of them wants to be called: sets of
+//! subflows, and the operations that keep them consistent.
 //!
 //! A connection that asked each of its subflows after each packet would spend most of its time
 //! on questions whose answers are known. [`Readiness`] remembers the answers until something
@@ -16,24 +16,24 @@ fn bit(id: u32) -> u64 {
 /// each identifier.
 #[derive(Debug)]
 pub(super) struct Readiness {
-    /// These may have packets to send, and are polled.
+    /// Subflows that may have packets to send, and are polled.
     unpolled: u64,
     /// Octets and events of these have not been collected since something happened to them.
     uncollected: u64,
-    /// These are known to have no room for data. Disjoint with `roomy`.
+    /// Subflows that are known to have no room for data. Disjoint with `roomy`.
     full: u64,
-    /// These are known to have room for data.
+    /// Subflows that are known to have room for data. Disjoint with `full`.
     roomy: u64,
-    /// These had nothing more to send when they were polled since the last round ended.
+    /// Subflows that had nothing more to send when they were polled since the last round ended.
     drained: u64,
-    /// These know that data waits for room in their windows.
+    /// Subflows that know that data waits for room in their windows.
     awaited: u64,
     /// The scheduler chooses among these, as far as is known; empty when that is to be found out.
     eligible: u64,
-    /// When each subflow wants to be called, by identifier; right for those that are not in
-    /// `unpolled`, and [`Time::NEVER`] where there is none.
+    /// The time at which each subflow wants to be called, by identifier; right for those that are
+    /// not in `unpolled`, and [`Time::NEVER`] where there is none.
     deadlines: Vec<Time>,
-    /// This is the first of `deadlines`.
+    /// The first of `deadlines`.
     soonest: Time,
 }
 
@@ -54,7 +54,7 @@ impl Readiness {
         }
     }
 
-    /// There is one more subflow.
+    /// Adds a subflow, of which nothing is known yet.
     pub fn add(&mut self, id: u32) {
         let len = self.deadlines.len().max(id as usize + 1);
         self.deadlines.resize(len, Time::NEVER);
@@ -118,8 +118,8 @@ impl Readiness {
         self.drained |= bit(id);
     }
 
-    /// These subflows are to be collected. Where octets may have to wait in a subflow (`kept`), any that
-    /// may have something to send may have some that can move now.
+    /// Returns the subflows that are to be collected. Where octets may have to wait in a subflow
+    /// (`kept`), any that may have something to send may have some that can move now.
     #[inline]
     pub fn uncollected(&self, kept: bool) -> u64 {
         if kept { self.unpolled } else { self.uncollected }
@@ -137,13 +137,13 @@ impl Readiness {
         self.uncollected &= !bit(id);
     }
 
-    /// Of the subflows `among`, those which are known to have room for data.
+    /// Returns those of the subflows `among` that are known to have room for data.
     #[inline]
     pub fn roomy(&self, among: u64) -> u64 {
         self.roomy & among
     }
 
-    /// Of the subflows `among`, those of which it is not known whether they have room.
+    /// Returns those of the subflows `among` of which it is not known whether they have room.
     #[inline]
     pub fn unknown(&self, among: u64) -> u64 {
         among & !self.full & !self.roomy
@@ -156,7 +156,7 @@ impl Readiness {
         *(if has_room { &mut self.roomy } else { &mut self.full }) |= bit(id);
     }
 
-    /// It is to be asked again whether a subflow has room for data.
+    /// Forgets whether a subflow has room for data, so that it is asked again.
     #[inline]
     pub fn forget_room(&mut self, id: u32) {
         self.full &= !bit(id);
@@ -181,7 +181,7 @@ impl Readiness {
         self.eligible
     }
 
-    /// Of the subflows `among`, those that are not known to be full.
+    /// Returns those of the subflows `among` that are not known to be full.
     pub fn not_full(&self, among: u64) -> u64 {
         among & !self.full
     }
@@ -211,7 +211,7 @@ impl Readiness {
         (self.unpolled == 0).then_some(self.soonest)
     }
 
-    /// When a subflow that has nothing to send wants to be called. Only where the first to be
+    /// Sets when a subflow that has nothing to send wants to be called. Only where the first to be
     /// called moves back are the others looked at.
     #[inline]
     pub fn set_deadline(&mut self, id: u32, deadline: Time) {

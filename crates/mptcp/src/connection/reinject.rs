@@ -21,7 +21,7 @@ impl Connection {
         self.give(i, range)
     }
 
-    /// Of the subflows in `among` that are preferred, the fastest with room.
+    /// Returns the fastest with room of the preferred subflows in `among`.
     fn best_among(&self, among: u64) -> Option<usize> {
         self.subflows.fastest(self.readiness.roomy(self.subflows.preferred(among)))
     }

@@ -1,5 +1,5 @@
-//! Which new data goes to which subflow: what the scheduler says (RFC 8684 §3.3.8), of the
-//! subflows with room that are liked the best.
+//! Gives new data to subflows: what the scheduler says (RFC 8684 §3.3.8), of the subflows
+//! with room that are liked the best.
 
 use super::{Connection, checksum};
 use crate::mapping::SentMapping;

@@ -9,10 +9,10 @@ use anabranch_units::Time;
 /// The scheduler and what it needs.
 #[derive(Debug)]
 pub(super) struct Scheduling {
-    /// It chooses.
+    /// The scheduler, which chooses the subflow of each segment.
     scheduler: Active,
-    /// It chooses among subflows with room and makes no copies, so that it need
-    /// not be asked where there is one.
+    /// The scheduler chooses among subflows with room and makes no copies, so that it need not be
+    /// asked where there is one.
     takes_turns_by_room: bool,
     /// The last packet was data: its subflow may take more.
     in_burst: bool,
@@ -35,7 +35,7 @@ impl Scheduling {
         self.takes_turns_by_room
     }
 
-    /// It sends copies, so it is asked even when nothing new waits.
+    /// Whether the scheduler sends copies, so that it is asked even when nothing new waits.
     pub fn copies(&mut self) -> bool {
         self.scheduler.copies()
     }
@@ -63,14 +63,15 @@ impl Scheduling {
         self.scheduler.on_window_blocked(now);
     }
 
-    /// This subflow alone had room, and got the segment without being chosen.
+    /// Tells the scheduler that this subflow alone had room, and got the segment without being
+    /// chosen.
     #[inline]
     pub fn on_only(&mut self, id: u32) {
         self.scheduler.on_only(id);
     }
 
-    /// Which of the `eligible` subflows gets the next segment; `has_window`: the peer's window
-    /// lets new data leave.
+    /// Chooses which of the `eligible` subflows gets the next segment; `has_window`: the peer's
+    /// window lets new data leave.
     pub fn choose(
         &mut self,
         subflows: &Subflows,

@@ -21,25 +21,25 @@ pub(super) enum State {
         /// MP_CAPABLE was on the last SYN of this side, or on the peer's.
         offered: bool,
     },
-    /// It is Multipath TCP.
+    /// Both hosts speak Multipath TCP.
     Multipath {
-        /// The peer has this key.
+        /// The key of the peer, from its MP_CAPABLE.
         peer_key: Key,
         /// The peer has sent a DSS, or an address: it knows that both speak Multipath TCP.
         confirmed: bool,
     },
-    /// It is TCP: the peer, or the network between, does not let it be more.
+    /// The connection is TCP: the peer, or the network between, does not let it be more.
     Fallback(Fallback),
 }
 
 /// The agreement of both hosts, as far as it has come.
 #[derive(Debug)]
 pub(super) struct Session {
-    /// This side has this key.
+    /// The key of this side, drawn when the connection is made.
     key: Key,
     /// The peer opens the connection.
     passive: bool,
-    /// This side asks for checksums.
+    /// This side asks for checksums (flag A of MP_CAPABLE).
     wants_checksum: bool,
     /// Both sides, or one of them, want checksums; before the handshake's end this side does.
     checksum: bool,
@@ -56,17 +56,17 @@ impl Session {
         Session { key, passive, wants_checksum, checksum: wants_checksum, keys_sent: false, state }
     }
 
-    /// Before the first packet: this side has another key.
+    /// Gives this side another key, before the first packet.
     pub fn set_key(&mut self, key: Key) {
         self.key = key;
     }
 
-    /// This side opens the connection.
+    /// Makes this side the active one, which opens the connection.
     pub fn set_active(&mut self) {
         self.passive = false;
     }
 
-    /// This side has this key.
+    /// Returns this side's key, as MP_CAPABLE carries it.
     pub fn key(&self) -> Key {
         self.key
     }
@@ -107,7 +107,7 @@ impl Session {
         matches!(self.state, State::Multipath { .. })
     }
 
-    /// It is, and the peer is known to have both keys.
+    /// Whether the connection is Multipath TCP and the peer is known to have both keys.
     #[inline]
     pub fn is_confirmed(&self) -> bool {
         matches!(self.state, State::Multipath { confirmed: true, .. })
@@ -119,8 +119,8 @@ impl Session {
         self.checksum
     }
 
-    /// This side's MP_CAPABLE asks for checksums: by its own wish, and the passive side by the
-    /// peer's.
+    /// Whether this side's MP_CAPABLE asks for checksums: by its own wish, and the passive side by
+    /// the peer's.
     pub fn asks_for_checksums(&self) -> bool {
         self.wants_checksum || self.passive && self.checksum
     }
@@ -169,7 +169,7 @@ impl Session {
         self.checksum = true;
     }
 
-    /// Both keys are known.
+    /// Makes the connection Multipath TCP, now that the peer's key is known.
     pub fn begin(&mut self, peer_key: Key) {
         self.state = State::Multipath { peer_key, confirmed: self.is_confirmed() };
     }
@@ -186,7 +186,7 @@ impl Session {
         }
     }
 
-    /// From now on the connection is TCP.
+    /// Makes the connection TCP.
     pub fn fall_back(&mut self, fallback: Fallback) {
         self.state = State::Fallback(fallback);
     }

@@ -16,14 +16,14 @@ use std::ops::{Deref, DerefMut};
 /// The subflows are kept in the order of their opening.
 #[derive(Debug)]
 pub(super) struct Subflows {
-    /// These are there, the oldest first.
+    /// The subflows that there are, the oldest first.
     list: Vec<Subflow>,
-    /// They have these addresses and ports, in the same order, side by side: each packet is looked
+    /// Addresses and ports of the subflows, in the same order, side by side: each packet is looked
     /// up.
     keys: Vec<FlowKey>,
     /// The connection's first subflow has these addresses and ports; it may be gone.
     first: FlowKey,
-    /// It counts what each path has carried.
+    /// Totals of what each path has carried, subflows that are gone included.
     paths: PathCounts,
     /// A coupled window algorithm is told this; it is made anew each time.
     siblings: Vec<Sibling>,
@@ -59,7 +59,7 @@ impl Subflows {
         self.first
     }
 
-    /// This is the connection's first subflow.
+    /// Whether the subflow at `i` is the connection's first.
     pub fn is_first(&self, i: usize) -> bool {
         self.list[i].key() == self.first
     }
@@ -74,7 +74,7 @@ impl Subflows {
         self.list.iter().filter(|subflow| !subflow.is_gone()).count()
     }
 
-    /// Where the subflow with an identifier is.
+    /// Returns the place of the subflow with an identifier.
     #[inline]
     pub fn position(&self, id: u32) -> Option<usize> {
         // Until the first subflow ends, identifiers are places.
@@ -84,14 +84,15 @@ impl Subflows {
         self.list.iter().position(|subflow| subflow.id == id)
     }
 
-    /// Where the subflow is that has not ended and sends from and to these addresses and ports.
+    /// Returns the place of the subflow that has not ended and sends from and to these addresses
+    /// and ports.
     #[inline]
     pub fn with_key(&self, key: FlowKey) -> Option<usize> {
         let mut all = self.keys.iter().enumerate();
         all.find(|(i, known)| **known == key && !self.list[*i].is_gone()).map(|(i, _)| i)
     }
 
-    /// A subflow has these two ends, be it over or not.
+    /// Whether a subflow has these two ends, be it over or not.
     pub fn has_ends(&self, local: (Addr, u16), remote: (Addr, u16)) -> bool {
         let ends = |key: &FlowKey| ((key.src, key.src_port), (key.dst, key.dst_port));
         self.keys.iter().any(|key| ends(key) == (local, remote))
@@ -108,7 +109,7 @@ impl Subflows {
         self.paths.number(local, remote, copy)
     }
 
-    /// There is one more subflow.
+    /// Adds a subflow behind the others.
     pub fn add(&mut self, subflow: Subflow, readiness: &mut Readiness) {
         readiness.add(subflow.id);
         self.keys.push(subflow.key());
@@ -125,7 +126,7 @@ impl Subflows {
         subflow
     }
 
-    /// These subflows carry data, by their bits.
+    /// Returns the subflows that carry data, by their bits.
     pub fn usable(&self) -> u64 {
         let usable = self.list.iter().filter(|subflow| subflow.is_usable());
         usable.fold(0, |all, subflow| all | subflow.bit())
@@ -139,8 +140,8 @@ impl Subflows {
         usable.min_by_key(|(_, subflow)| cost(subflow)).map(|(i, _)| i)
     }
 
-    /// Of the subflows `among`, by their bits, those of the least rank (RFC 8684 §3.3.8): backups,
-    /// and those that do not answer, only without others.
+    /// Returns those of the subflows `among`, by their bits, that have the least rank (RFC 8684
+    /// §3.3.8): backups, and those that do not answer, only without others.
     pub fn preferred(&self, among: u64) -> u64 {
         let (mut best, mut preferred) = (u32::MAX, 0);
         for subflow in self.list.iter().filter(|subflow| among & subflow.bit() != 0) {
@@ -153,12 +154,12 @@ impl Subflows {
         preferred
     }
 
-    /// It is to be asked again which subflows have room.
+    /// Forgets which subflows have room, so that they are asked again.
     pub fn look_again(&self, readiness: &mut Readiness) {
         self.list.iter().for_each(|subflow| readiness.forget_room(subflow.id));
     }
 
-    /// This is the fastest of the subflows `among`, which are given by their bits.
+    /// Returns the fastest of the subflows `among`, which are given by their bits.
     pub fn fastest(&self, among: u64) -> Option<usize> {
         let all = self.list.iter().enumerate().filter(|(_, subflow)| among & subflow.bit() != 0);
         all.min_by_key(|(_, subflow)| subflow.srtt()).map(|(i, _)| i)
@@ -231,7 +232,7 @@ impl Subflows {
         }
     }
 
-    /// The same, on every subflow that carries data.
+    /// Makes every subflow that carries data send an ACK.
     pub fn ask_all_for_acks(&mut self, readiness: &mut Readiness) {
         for subflow in self.list.iter_mut().filter(|subflow| subflow.is_usable()) {
             subflow.tcp.ask_for_ack();
@@ -245,7 +246,7 @@ impl Subflows {
         readiness.touch(self.list[i].id);
     }
 
-    /// The same, on every subflow that carries data.
+    /// Makes the peer send an ACK on every subflow that carries data.
     pub fn ask_peer_everywhere(&mut self, readiness: &mut Readiness) {
         for i in 0..self.list.len() {
             if self.list[i].is_usable() {
@@ -269,8 +270,8 @@ impl Subflows {
         self.list[i].tcp.mss() - more as u64
     }
 
-    /// This is the longest retransmission timeout of the subflows that carry data; one second without
-    /// any.
+    /// Returns the longest retransmission timeout of the subflows that carry data; one second
+    /// without any.
     pub fn longest_rto(&self) -> Span {
         let usable = self.list.iter().filter(|subflow| subflow.is_usable());
         usable.map(|subflow| subflow.tcp.rtt().rto()).max().unwrap_or(Span::from_secs(1))
@@ -300,19 +301,19 @@ impl Subflows {
         self.list.iter().any(|subflow| !subflow.is_gone() && subflow.tcp.state().is_synchronized())
     }
 
-    /// There is a subflow that this side has opened for the path manager's `wanted`.
+    /// Whether there is a subflow that this side has opened for the path manager's `wanted`.
     pub fn is_open(&self, wanted: Wanted) -> bool {
         self.list.iter().any(|subflow| !subflow.is_gone() && subflow.wanted == Some(wanted))
     }
 
-    /// There is a subflow between two addresses.
+    /// Whether there is a subflow between two addresses.
     pub fn joins(&self, local: Addr, remote: Addr) -> bool {
         let ends = |subflow: &Subflow| (subflow.key().src, subflow.key().dst);
         self.list.iter().any(|subflow| !subflow.is_gone() && ends(subflow) == (local, remote))
     }
 
-    /// Which of the path manager's subflows this is, where this side opened it; the connection's
-    /// first is the active side's.
+    /// Returns which of the path manager's subflows this is, where this side opened it; the
+    /// connection's first is the active side's.
     pub fn opened_as(&self, i: usize, passive: bool) -> Option<Wanted> {
         let first = !passive && self.is_first(i);
         self.list[i].wanted.or(first.then_some(Wanted::FIRST))

@@ -47,7 +47,7 @@ impl Timers {
         *self = Timers::default();
     }
 
-    /// A timer runs.
+    /// Whether the timer of this kind runs.
     #[inline]
     pub fn is_armed(&self, due: Due) -> bool {
         self.0[due as usize].is_armed()

@@ -38,7 +38,7 @@ impl Jar {
         Key(first_64_bits(&mac::hmac(&self.secret, words.as_flattened())))
     }
 
-    /// The answer to a SYN.
+    /// Makes the SYN/ACK that answers a SYN, with a cookie as its sequence number.
     pub fn answer(
         &self,
         now: Time,

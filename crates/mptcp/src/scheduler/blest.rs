@@ -30,7 +30,7 @@ use anabranch_units::Time;
 /// What can be chosen about [`Blest`].
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct BlestOptions {
-    /// By how much `lambda` changes in a round trip; 0.01.
+    /// Change of `lambda` in a round trip; 0.01.
     pub delta: f64,
 }
 
@@ -40,19 +40,19 @@ impl Default for BlestOptions {
     }
 }
 
-/// See the module.
+/// The BLEST scheduler; `lambda` scales its estimate of what the fast subflow could send.
 #[derive(Clone, Copy, Debug)]
 pub struct Blest {
     options: BlestOptions,
     lambda: f64,
     /// The window blocked since the last step.
     blocked: bool,
-    /// When `lambda` may change again.
+    /// The time from which `lambda` may change again.
     next_step: Time,
 }
 
 impl Blest {
-    /// `lambda` at 1.
+    /// Makes a scheduler whose `lambda` is 1.
     pub fn new(options: BlestOptions) -> Blest {
         Blest { options, lambda: 1.0, blocked: false, next_step: Time::ZERO }
     }

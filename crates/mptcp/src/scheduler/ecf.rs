@@ -20,7 +20,7 @@ use super::{Candidate, Choice, Scheduler, Stream, fastest};
 /// What can be chosen about [`Ecf`].
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct EcfOptions {
-    /// Hysteresis; 0.25.
+    /// Hysteresis: how much longer the scheduler goes on waiting once it waits; 0.25.
     pub beta: f64,
 }
 
@@ -30,7 +30,7 @@ impl Default for EcfOptions {
     }
 }
 
-/// See the module.
+/// The ECF scheduler; it remembers whether it waits for the fastest subflow.
 #[derive(Clone, Copy, Debug)]
 pub struct Ecf {
     options: EcfOptions,
@@ -38,7 +38,7 @@ pub struct Ecf {
 }
 
 impl Ecf {
-    /// Not waiting.
+    /// Makes a scheduler that is not waiting.
     pub fn new(options: EcfOptions) -> Ecf {
         Ecf { options, waiting: false }
     }

@@ -25,7 +25,7 @@ use super::{Candidate, Choice, Scheduler, Stream};
 /// Octets for which a choice holds.
 const BURST: u64 = 64 << 10;
 
-/// See the module.
+/// The default scheduler of upstream Linux, with its means of pacing rates.
 #[derive(Clone, Debug, Default)]
 pub struct Linux {
     /// Means of pacing rates, in octets a second, by the subflow's number.
@@ -33,7 +33,7 @@ pub struct Linux {
     chosen: Option<Burst>,
 }
 
-/// A choice that holds.
+/// A chosen subflow, which gets what follows up to a data offset.
 #[derive(Clone, Copy, Debug)]
 struct Burst {
     id: u32,
@@ -73,7 +73,7 @@ impl Linux {
     }
 }
 
-/// At which Linux would pace, in octets a second.
+/// Returns the rate at which Linux would pace, in octets a second.
 fn rate(subflow: &Candidate) -> f64 {
     let factor = if subflow.cwnd < subflow.ssthresh / 2 { 2.0 } else { 1.2 };
     let window = subflow.cwnd.max(subflow.in_flight) as f64;

@@ -4,7 +4,7 @@
 
 use super::{Candidate, Choice, Scheduler, Stream, fastest};
 
-/// See the module.
+/// The scheduler that takes the subflow of the lowest smoothed round-trip time with room.
 #[derive(Clone, Copy, Debug)]
 pub struct MinRtt;
 

@@ -5,7 +5,7 @@
 
 use super::{Candidate, Choice, Scheduler, Stream};
 
-/// See the module.
+/// The scheduler that sends every octet on every subflow.
 #[derive(Clone, Copy, Debug)]
 pub struct Redundant;
 

@@ -4,7 +4,7 @@
 
 use super::{Candidate, Choice, Scheduler, Stream};
 
-/// See the module.
+/// The scheduler that takes subflows in turn, a segment each.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RoundRobin {
     /// The subflow that had the last turn.

@@ -1,4 +1,5 @@
-//! How fast the stream moves: at a high rate data sequence numbers need 64 bits (RFC 8684 §3.3.1).
+//! Estimates how fast the stream moves: at a high rate data sequence numbers need 64 bits (RFC
+//! 8684 §3.3.1).
 
 use anabranch_units::{Span, Time};
 

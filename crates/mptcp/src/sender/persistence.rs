@@ -1,5 +1,5 @@
-//! How long the sender waits for DATA_ACKs, how often it tries again, and when it gives up
-//! (RFC 8684 §3.3.6, RFC 9293 §3.8.3 and §3.8.6.1).
+//! Decides how long the sender waits for DATA_ACKs, how often it tries again, and when it
+//! gives up (RFC 8684 §3.3.6, RFC 9293 §3.8.3 and §3.8.6.1).
 
 use anabranch_units::{Span, Time};
 
@@ -8,9 +8,9 @@ use anabranch_units::{Span, Time};
 pub(crate) enum Overdue {
     /// A DATA_ACK has come since the timer was set: it is not overdue before this date.
     NotBefore(Time),
-    /// It is sent again.
+    /// The data is sent again.
     Retry,
-    /// It has been tried as often as TCP does.
+    /// The data has been sent as often as TCP would: the connection gives up.
     GiveUp,
 }
 
@@ -19,7 +19,7 @@ pub(crate) enum Overdue {
 pub(crate) enum Probe {
     /// The best subflow asks the peer for its window.
     Best,
-    /// All subflows do.
+    /// All subflows ask the peer for its window.
     All,
     /// Nothing was acknowledged after as many probes as TCP sends.
     GiveUp,
@@ -35,12 +35,12 @@ pub(crate) struct Persistence {
     retries: u32,
     /// The probe timer has expired so often since the window last opened.
     probes: u32,
-    /// Of these, so often since anything was acknowledged, be it the same again.
+    /// Probes since anything was acknowledged, be it the same again.
     silent_probes: u32,
 }
 
 impl Persistence {
-    /// Nothing has been sent.
+    /// The state before anything has been sent.
     pub const NONE: Persistence =
         Persistence { since: Time::ZERO, retries: 0, probes: 0, silent_probes: 0 };
 
@@ -56,7 +56,7 @@ impl Persistence {
         (self.since, self.retries) = (now, 0);
     }
 
-    /// The window has opened.
+    /// The window has opened: counts probes anew.
     #[inline]
     pub fn on_opened(&mut self) {
         self.probes = 0;

@@ -3,13 +3,13 @@
 use anabranch_tcp::Range;
 use std::collections::VecDeque;
 
-/// This many ranges wait at most; the retransmission at the data level sees to what is beyond.
+/// Most ranges that wait; the retransmission at the data level sees to what is beyond.
 const MOST: usize = 4096;
 
 /// A range that waits to be sent again.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reinjection {
-    /// These data offsets are to be sent again.
+    /// Data offsets that are to be sent again.
     pub range: Range,
     /// The subflows of these bits carry it already.
     pub carried: u64,
@@ -27,7 +27,7 @@ impl Reinjections {
         self.ranges.is_empty()
     }
 
-    /// So many ranges wait.
+    /// Returns how many ranges wait.
     pub fn len(&self) -> usize {
         self.ranges.len()
     }

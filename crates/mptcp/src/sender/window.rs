@@ -33,8 +33,8 @@ impl DataWindow {
         self.edge.saturating_sub(nxt)
     }
 
-    /// Of `wanted` octets from `nxt` on so many may leave as one segment now: none when that would
-    /// be silly (RFC 9293 §3.8.6.2.1).
+    /// Returns how many of `wanted` octets from `nxt` on may leave as one segment now: none when
+    /// that would be silly (RFC 9293 §3.8.6.2.1).
     pub fn room(&self, nxt: u64, wanted: u64) -> u64 {
         let left = self.left(nxt);
         if left >= wanted || self.is_worth(left) { left.min(wanted) } else { 0 }

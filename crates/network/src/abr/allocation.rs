@@ -1,4 +1,4 @@
-//! How a port of a switch tells sources what they may send: one algorithm a file.
+//! A port of a switch tells sources what they may send: one algorithm a file.
 //!
 //! A port sees every cell that comes to it, and writes into the backward RM cells of the virtual
 //! channels whose data it carries (TM 4.0 §5.10.6). To add an algorithm: a file, a variant, a line
@@ -75,7 +75,8 @@ impl AllocationConfig {
         interval.map_or(Ok(()), |interval| ConfigError::repeated("interval", interval))
     }
 
-    /// At work for a port of this rate, in a network with so many directions of virtual channels.
+    /// Makes the algorithm for a port of this rate, in a network with so many directions of virtual
+    /// channels.
     pub(super) fn build(&self, rate: Rate, ways: usize) -> Allocation {
         let cells = cells_per_second(rate);
         match self {
@@ -92,7 +93,7 @@ impl AllocationConfig {
     }
 }
 
-/// An algorithm at work.
+/// An algorithm with its state, as a port holds it.
 #[derive(Debug)]
 pub(super) enum Allocation {
     Erica(Erica),

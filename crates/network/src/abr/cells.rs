@@ -5,14 +5,14 @@ use anabranch_units::Bytes;
 
 /// A cell on the line: a header of 5 octets and the payload.
 pub const CELL: Bytes = Bytes(53);
-/// What a cell carries.
+/// Octets of payload in a cell.
 pub const PAYLOAD: u32 = 48;
 /// AAL5 ends a packet with 8 octets: user-to-user, indicator, length, CRC-32.
 pub const TRAILER: u32 = 8;
 /// The longest packet that AAL5's length field can tell.
 pub const MAX_SDU: u32 = 65_535;
 
-/// How a packet of IP is put into AAL5 (RFC 2684).
+/// The way in which a packet of IP is put into AAL5 (RFC 2684).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Encapsulation {
     /// VC multiplexing (§6.1): the virtual channel carries nothing but IP, which needs no header.
@@ -71,7 +71,7 @@ impl RateField {
         RateField(Self::NON_ZERO | (exponent as u16) << Self::MANTISSA_BITS | mantissa as u16)
     }
 
-    /// Cells a second.
+    /// Returns the rate in cells a second.
     pub fn cells(self) -> f64 {
         if self.0 & Self::NON_ZERO == 0 {
             return 0.0;
@@ -97,10 +97,10 @@ pub struct Rm {
     pub no_increase: bool,
 }
 
-/// What a cell is.
+/// What a cell carries: a part of a packet, or resource management.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
-    /// Part of a packet.
+    /// The cell is a part of a packet.
     Data {
         /// Number of the packet among those of its virtual channel and direction.
         packet: u32,
@@ -115,14 +115,14 @@ pub enum Kind {
     Backward(Rm),
 }
 
-/// A cell in the network.
+/// A cell on its way through the network.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Cell {
     /// The direction of a virtual channel that it travels in.
     pub way: u32,
-    /// How many ports of that direction it has passed.
+    /// Number of ports of that direction that it has passed.
     pub hop: u32,
-    /// What it is.
+    /// What it carries: data or resource management.
     pub kind: Kind,
 }
 

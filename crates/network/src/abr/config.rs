@@ -14,7 +14,7 @@ pub struct LineConfig {
     pub delay: Span,
     /// Cells that may wait in each of the two queues; `None` for all.
     pub limit: Option<u32>,
-    /// How the ports divide their rate.
+    /// The algorithm by which the ports divide their rate.
     pub allocation: AllocationConfig,
 }
 
@@ -40,7 +40,7 @@ impl LineConfig {
     }
 }
 
-/// TCR, in bits.
+/// TCR, the least rate that a source falls to: 10 cells a second, in bit/s.
 const LEAST_BPS: u64 = 4240;
 
 /// Parameters of the source of a virtual channel (TM 4.0 §5.10.2). Rates are those of cells with
@@ -67,7 +67,7 @@ pub struct VcConfig {
     pub missing_rm: u32,
     /// CDF: each one more takes this part of the rate.
     pub cutoff_decrease: f64,
-    /// How packets are put into cells.
+    /// The way in which packets are put into cells.
     pub encapsulation: Encapsulation,
 }
 
@@ -101,7 +101,7 @@ impl VcConfig {
         Rate::from_bps(bps as u64).unwrap_or(self.peak)
     }
 
-    /// That of the peak: what a link with such a source is said to be.
+    /// Returns the net rate at the peak cell rate: what a link with such a source is said to have.
     pub fn net_peak(&self) -> Rate {
         self.net_rate(cells_per_second(self.peak))
     }

@@ -15,11 +15,11 @@ use std::collections::VecDeque;
 pub(super) struct Port {
     cell_time: Span,
     delay: Span,
-    /// Cells that may wait.
+    /// Most cells that may wait; `None` for no limit.
     limit: Option<u32>,
     free_at: Time,
     ring: VecDeque<(Time, Cell)>,
-    /// How many cells at the front of the ring are known to have left.
+    /// Number of cells at the front of the ring that are known to have left.
     departed: usize,
     pub allocation: Allocation,
     counters: PortCounters,
@@ -28,11 +28,11 @@ pub(super) struct Port {
 /// Totals of a port since the start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PortCounters {
-    /// Cells that came.
+    /// Cells that came to the port.
     pub received: u64,
-    /// Of these, forward RM cells.
+    /// Of the cells received, forward RM cells.
     pub forward_rm: u64,
-    /// Of these, backward RM cells.
+    /// Of the cells received, backward RM cells.
     pub backward_rm: u64,
     /// Cells that reached the end of the line.
     pub delivered: u64,
@@ -111,12 +111,12 @@ impl Port {
         (self.ring.len() - self.departed).saturating_sub(1) as u32
     }
 
-    /// When the next cell reaches the end of the line.
+    /// Returns when the next cell reaches the end of the line; [`Time::NEVER`] without one.
     pub(super) fn next_arrival(&self) -> Time {
         self.ring.front().map_or(Time::NEVER, |item| item.0)
     }
 
-    /// That cell.
+    /// Takes the cell that reaches the end of the line next.
     pub(super) fn arrive(&mut self) -> Option<Cell> {
         let (_, cell) = self.ring.pop_front()?;
         self.departed = self.departed.saturating_sub(1);

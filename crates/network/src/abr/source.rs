@@ -42,7 +42,7 @@ pub(super) struct EndSystem {
     cells_left: u32,
     /// Packets that have been cut into cells.
     packets: u32,
-    /// As the destination: the last data cell that came had EFCI set.
+    /// The last data cell that came to this end as the destination had EFCI set.
     congestion_seen: bool,
     /// Data cells that came since the last end of a packet.
     received: u32,
@@ -51,7 +51,7 @@ pub(super) struct EndSystem {
 /// What a source does when it may send a cell.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Turn {
-    /// It sends this.
+    /// The source sends a cell of this kind.
     Send(Kind),
     /// It needs the next packet.
     NeedsPacket,
@@ -89,7 +89,7 @@ impl EndSystem {
         end_system
     }
 
-    /// ACR, cells/s.
+    /// Returns ACR, the allowed cell rate, in cells/s.
     pub(super) fn rate(&self) -> f64 {
         self.rate
     }
@@ -106,7 +106,7 @@ impl EndSystem {
         self.gap = Span::from_picos((1e12 / self.rate).ceil() as u64);
     }
 
-    /// PCR, cells/s.
+    /// Returns PCR, the peak cell rate, in cells/s.
     pub(super) fn peak(&self) -> f64 {
         self.peak
     }
@@ -121,7 +121,7 @@ impl EndSystem {
         self.has_packets || self.cells_left > 0
     }
 
-    /// When it may send its next cell, if it has one.
+    /// Returns when it may send its next cell; [`Time::NEVER`] if it has none.
     pub(super) fn due(&self, now: Time) -> Time {
         if !self.has_data() && self.answer.is_none() {
             return Time::NEVER;
@@ -207,15 +207,16 @@ impl EndSystem {
         self.packets - 1
     }
 
-    /// As the destination: a forward RM cell has come. One that still waits to be sent back is
-    /// replaced, as its news is older (§5.10.5, rule 3).
+    /// Takes a forward RM cell that has come to this end as the destination, to be sent back. One
+    /// that still waits to be sent back is replaced, as its news is older (§5.10.5, rule 3).
     pub(super) fn turn_round(&mut self, mut rm: Rm) {
         // Rules 1 and 2: EFCI becomes CI, once.
         rm.congestion |= std::mem::take(&mut self.congestion_seen);
         self.answer = Some(rm);
     }
 
-    /// As the destination: a data cell has come. Of the last of a packet, how many there were.
+    /// Takes a data cell that has come to this end as the destination. Returns at the last cell of
+    /// a packet how many the packet had.
     pub(super) fn receive(&mut self, last: bool, congestion: bool) -> Option<u32> {
         self.congestion_seen = congestion;
         self.received += 1;

@@ -13,7 +13,7 @@ pub(super) const INFO: Info = Info {
 /// Bit errors at one rate.
 #[derive(Debug)]
 pub struct BitErrors {
-    /// ln(1 - e).
+    /// `ln(1 - e)`: the logarithm of the probability that a bit is right.
     log_good: f64,
     /// Size of the last packet and its probability: most are alike.
     last: (u32, f64),

@@ -22,7 +22,7 @@ pub(super) const INFO: Info = Info {
     reference: "RFC 1071, RFC 9293 §3.1 (checksum); Stone and Partridge, SIGCOMM 2000",
 };
 
-/// Flips bits.
+/// Flips some bits of each packet that is hit.
 #[derive(Debug)]
 pub struct Corrupt {
     probability: f64,
@@ -32,20 +32,20 @@ pub struct Corrupt {
     generator: Generator,
 }
 
-/// What became of a packet.
+/// The part of a packet that the flipped bits hit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Damage {
     None,
-    /// In the IP header: the next node sees it.
+    /// It is in the IP header: the next node sees it.
     Header,
     /// Behind it: the host that the packet is for sees it.
     Body,
-    /// Nobody does.
+    /// Checksums do not catch it: nobody notices.
     Unseen,
 }
 
 impl Corrupt {
-    /// With `probability`, `bits` different bits.
+    /// Makes an impairment that flips `bits` different bits with `probability`.
     pub fn new(probability: f64, bits: u32, generator: Generator) -> Corrupt {
         let (book, octets) = (AddressBook::new(), Vec::new());
         Corrupt { probability, bits, book, octets, generator }

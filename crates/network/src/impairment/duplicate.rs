@@ -10,7 +10,7 @@ pub(super) const INFO: Info = Info {
     reference: "RFC 5560 (packet duplication)",
 };
 
-/// Copies packets.
+/// Draws which packets are copied.
 #[derive(Debug)]
 pub struct Duplicate {
     probability: f64,

@@ -17,13 +17,13 @@ pub(super) const INFO: Info = Info {
     reference: "as netem (Hemminger, linux.conf.au 2005): uniform, normal, Pareto; correlation",
 };
 
-/// The law of a jitter.
+/// The distribution of the extra time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum JitterLaw {
-    /// x uniform in [-1, 1).
+    /// `x` is uniform in [-1, 1).
     #[default]
     Uniform,
-    /// x standard normal.
+    /// `x` is standard normal.
     Normal,
     /// x from a Pareto law of shape 3 with mean 0 and variance 1.
     Pareto,
@@ -34,10 +34,10 @@ pub enum JitterLaw {
 pub struct JitterConfig {
     /// Mean of the extra time before the cut at zero.
     pub mean: Span,
-    /// Its deviation: half the width of the uniform law, the standard
-    /// deviation of the others.
+    /// Deviation of the extra time: half the width of the uniform law, the standard deviation of
+    /// the others.
     pub deviation: Span,
-    /// The law.
+    /// The distribution of the extra time around its mean.
     pub law: JitterLaw,
     /// Correlation of one packet's time with the next's, below 1.
     pub correlation: f64,
@@ -45,7 +45,7 @@ pub struct JitterConfig {
     pub keep_order: bool,
 }
 
-/// Draws extra times.
+/// Draws the extra time of each packet.
 #[derive(Debug)]
 pub struct Jitter {
     config: JitterConfig,
@@ -55,7 +55,7 @@ pub struct Jitter {
 }
 
 impl Jitter {
-    /// Jitter of this law.
+    /// Makes a source of extra times with these parameters.
     pub fn new(config: &JitterConfig, generator: Generator) -> Jitter {
         Jitter { config: *config, last: None, generator }
     }

@@ -28,27 +28,26 @@ pub(super) const INFO: Info = Info {
     reference: "Honda et al., IMC 2011; RFC 8684 §3.7, §6; RFC 6528 §3",
 };
 
-/// Which segments lose their options.
+/// The segments that lose their options.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Segments {
-    /// All.
+    /// All segments lose them.
     #[default]
     All,
-    /// Those with SYN.
+    /// Segments with SYN lose them.
     Syn,
-    /// Those without.
+    /// Segments without SYN lose them.
     NotSyn,
 }
 
-/// What the box does.
+/// What the box changes; by default nothing.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct MiddleboxConfig {
     /// Options that it takes away.
     pub strip: Vec<OptionKind>,
-    /// From which segments.
+    /// The segments from which it takes them.
     pub segments: Segments,
-    /// So many segments of each flow, the first ones, keep their options and
-    /// their data.
+    /// Number of segments of each flow, the first ones, that keep their options and their data.
     pub after: u64,
     /// It counts sequence numbers otherwise, with this key.
     pub rewrite_sequence: Option<u32>,
@@ -76,7 +75,7 @@ impl MiddleboxConfig {
     }
 }
 
-/// What is known of a flow.
+/// The segments of a flow that the box has seen.
 #[derive(Debug)]
 struct Seen {
     segments: u64,
@@ -84,7 +83,7 @@ struct Seen {
     start: Serial32,
 }
 
-/// The box at work.
+/// The box with what it knows of each flow.
 #[derive(Debug)]
 pub struct Middlebox {
     config: MiddleboxConfig,
@@ -92,7 +91,7 @@ pub struct Middlebox {
 }
 
 impl Middlebox {
-    /// As described.
+    /// Makes a box that has seen no flow yet.
     pub fn new(config: &MiddleboxConfig) -> Middlebox {
         Middlebox { config: config.clone(), flows: BTreeMap::new() }
     }
@@ -132,7 +131,7 @@ impl Middlebox {
         pool.replace(id, packet);
     }
 
-    /// How many segments of the flow have come, and where its data begins.
+    /// Counts a segment of the flow; returns how many have come, and where the flow's data begins.
     fn look(&mut self, key: FlowKey, segment: &TcpSegment) -> (u64, Serial32) {
         let config = &self.config;
         if config.change_every.is_none() && (config.after == 0 || config.strip.is_empty()) {
@@ -158,7 +157,7 @@ fn first_multiple(segment: &TcpSegment, start: Serial32, every: u64) -> Option<u
     (first < segment.payload.len() as u64).then_some(first)
 }
 
-/// What is added to the sequence numbers of a flow.
+/// Returns what is added to the sequence numbers of a flow.
 fn shift(secret: u32, key: FlowKey) -> u32 {
     mix((secret as u64) << 32 | flow_hash(&key) as u64) as u32
 }

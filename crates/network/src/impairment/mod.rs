@@ -54,7 +54,7 @@ pub const IMPAIRMENTS: &[Info] = &[
     middlebox::INFO,
 ];
 
-/// Where on the link an impairment acts.
+/// The place on the link at which an impairment acts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Position {
     /// Before the queue: a lost packet takes no buffer and no bandwidth (as
@@ -68,16 +68,16 @@ pub enum Position {
 /// An impairment and its place.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ImpairmentConfig {
-    /// What happens.
+    /// The impairment with its parameters.
     pub kind: ImpairmentKind,
-    /// Where.
+    /// Place of the impairment: before the queue or after the transmission.
     pub at: Position,
 }
 
 /// Description of an impairment.
 #[derive(Clone, PartialEq, Debug)]
 pub enum ImpairmentKind {
-    /// Independent losses.
+    /// Packets are lost independently of each other.
     Bernoulli {
         /// Probability that a packet is lost.
         rate: f64,
@@ -102,12 +102,12 @@ pub enum ImpairmentKind {
     Packets {
         /// The flow, in its direction over this link.
         flow: FlowKey,
-        /// Which packets with payload, counted from 1 as they come here.
+        /// Numbers of the packets with payload to drop, counted from 1 as they come here.
         numbers: Vec<u64>,
     },
     /// Every n-th packet with payload is lost.
     Periodic {
-        /// n, at least 1.
+        /// One packet in so many is lost; at least 1.
         every: u64,
         /// Number of the first, counted from 1.
         first: u64,
@@ -117,7 +117,7 @@ pub enum ImpairmentKind {
     Reorder {
         /// Probability that a packet is held back.
         probability: f64,
-        /// How much longer it travels.
+        /// Time that it travels longer.
         extra: Span,
     },
     /// Some packets are overtaken by later ones. Acts at the far end in either
@@ -125,7 +125,7 @@ pub enum ImpairmentKind {
     ReorderDistance {
         /// Probability that a packet is overtaken.
         probability: f64,
-        /// By how many.
+        /// Number of packets that overtake it.
         distance: u32,
         /// The longest that it waits for them.
         longest: Span,
@@ -142,16 +142,16 @@ pub enum ImpairmentKind {
     Corrupt {
         /// Probability that a packet is hit.
         probability: f64,
-        /// How many different bits are flipped.
+        /// Number of different bits that are flipped.
         bits: u32,
     },
     /// What comes during these times is lost.
     Outage(OutageConfig),
     /// What exceeds a token bucket is lost.
     Police {
-        /// Rate of the tokens.
+        /// Rate at which tokens, an octet each, come.
         rate: Rate,
-        /// Most tokens.
+        /// Most tokens in the bucket, which is full at the start.
         burst: Bytes,
     },
     /// TCP segments are changed.
@@ -159,7 +159,7 @@ pub enum ImpairmentKind {
 }
 
 impl ImpairmentConfig {
-    /// Checks the fields.
+    /// Returns an error that names the first field out of its range.
     pub fn validate(&self) -> Result<(), ConfigError> {
         let probability = ConfigError::probability;
         match &self.kind {
@@ -270,7 +270,7 @@ pub(crate) enum Verdict {
     Duplicate,
 }
 
-/// An impairment at work.
+/// An impairment with its state, as a link holds it.
 #[derive(Debug)]
 pub(crate) enum Impairment {
     Bernoulli(Bernoulli),

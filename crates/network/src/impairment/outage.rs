@@ -10,10 +10,10 @@ pub(super) const INFO: Info = Info {
     reference: "link-down intervals; RFC 3819 §8.5",
 };
 
-/// When the link is down.
+/// The times at which the link is down.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct OutageConfig {
-    /// From when and for how long, ascending and apart.
+    /// Start and length of each outage, ascending and apart.
     pub intervals: Vec<(Span, Span)>,
     /// Starts again after this time.
     pub period: Option<Span>,

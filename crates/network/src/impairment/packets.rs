@@ -10,7 +10,7 @@ pub(super) const INFO: Info = Info {
     reference: "Fall and Floyd, CCR 1996 (staged drops)",
 };
 
-/// Drops by number.
+/// Drops data packets of a flow by their numbers.
 #[derive(Debug)]
 pub struct Packets {
     flow: FlowKey,

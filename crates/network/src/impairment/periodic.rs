@@ -10,7 +10,7 @@ pub(super) const INFO: Info = Info {
     reference: "Mathis et al., CCR 1997 (periodic loss)",
 };
 
-/// Drops by count.
+/// Drops every n-th data packet.
 #[derive(Debug)]
 pub struct Periodic {
     every: u64,

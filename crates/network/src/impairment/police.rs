@@ -13,12 +13,12 @@ pub(super) const INFO: Info = Info {
     reference: "RFC 2697 §3",
 };
 
-/// The bucket.
+/// The token bucket of the policer.
 #[derive(Debug)]
 pub struct Police(Bucket);
 
 impl Police {
-    /// A full bucket.
+    /// Makes a policer whose bucket is full.
     pub fn new(rate: Rate, burst: Bytes) -> Police {
         Police(Bucket::new(rate, burst))
     }

@@ -20,7 +20,7 @@ pub struct Reorder {
 }
 
 impl Reorder {
-    /// With `probability`, `extra` more on the way.
+    /// Makes an impairment that delays a packet by `extra` with `probability`.
     pub fn new(probability: f64, extra: Span, generator: Generator) -> Reorder {
         Reorder { probability, extra, generator }
     }

@@ -23,7 +23,8 @@ pub struct ReorderDistance {
 }
 
 impl ReorderDistance {
-    /// With `probability`, `distance` packets go by, or `longest` passes.
+    /// Makes an impairment that lets `distance` packets overtake one with `probability`, or waits
+    /// for `longest`.
     pub fn new(probability: f64, distance: u32, longest: Span, generator: Generator) -> Self {
         ReorderDistance { probability, distance, longest, generator }
     }

@@ -24,7 +24,7 @@ impl Step<'_, '_> {
     }
 }
 
-/// A packet in the ring.
+/// A packet on its way, in the link's ring.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
     /// Departure plus propagation delay; ascends along the ring.
@@ -75,7 +75,7 @@ impl Count {
 #[derive(Debug)]
 pub(super) struct Base {
     ring: VecDeque<Entry>,
-    /// How many entries at the front of the ring are known to have departed.
+    /// Number of entries at the front of the ring that are known to have departed.
     departed: usize,
     /// Octets of the other entries.
     unsent_octets: u64,

@@ -43,7 +43,7 @@ impl Fifo {
         &self.transmitter
     }
 
-    /// A packet comes.
+    /// Takes a packet that comes, or says why it is dropped; the packet's whole way is known then.
     pub(super) fn offer(&mut self, now: Time, size: u32, ecn: Ecn) -> Result<Accepted, Loss> {
         let waiting = self.waiting(now);
         let arrival = Arrival { now, size, ecn, waiting, busy_until: self.busy_until };

@@ -11,7 +11,7 @@ pub(super) struct Held {
     scheduler: Box<Scheduler>,
     transmitter: Transmitter,
     free_at: Time,
-    /// When the discipline is asked next; never while it holds nothing.
+    /// Time at which the discipline is asked next; [`Time::NEVER`] while it holds nothing.
     pub serve_at: Time,
     pub waiting: Waiting,
     /// Something else asks it for packets, and it never serves by itself.

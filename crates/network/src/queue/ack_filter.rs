@@ -48,7 +48,7 @@ impl Default for AckFilterConfig {
 /// Duplicate ACKs that wait for one number at most, and the first.
 const DUPLICATES: usize = 3 + 1;
 
-/// The filter at work.
+/// A queue that filters ACKs, with what waits in it.
 #[derive(Debug)]
 pub struct AckFilter {
     config: AckFilterConfig,
@@ -62,7 +62,7 @@ pub struct AckFilter {
 }
 
 impl AckFilter {
-    /// Nothing waits.
+    /// Makes an empty queue with these parameters.
     pub fn new(config: &AckFilterConfig) -> AckFilter {
         AckFilter {
             config: *config,

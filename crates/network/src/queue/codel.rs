@@ -45,7 +45,7 @@ impl Default for CoDelLaw {
 }
 
 impl CoDelLaw {
-    /// Checks the fields.
+    /// Returns an error if the interval is 0.
     pub fn validate(&self) -> Result<(), ConfigError> {
         match self.interval {
             Span::ZERO => Err(ConfigError::new("interval", self.interval, "more than 0")),
@@ -60,12 +60,12 @@ impl CoDelLaw {
     }
 }
 
-/// Parameters of CoDel.
+/// Parameters of a CoDel queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CoDelConfig {
-    /// What may wait at all.
+    /// Most that may wait; more is dropped on arrival.
     pub limit: QueueLimit,
-    /// The control law.
+    /// The control law, with its target and interval.
     pub law: CoDelLaw,
 }
 
@@ -98,8 +98,8 @@ impl CoDelState {
         self.dequeue_beside(now, law, (band, 0), losses)
     }
 
-    /// As [`CoDelState::dequeue`], for one queue of several: beside it there are so many octets in
-    /// the others of the link.
+    /// Takes a packet as [`CoDelState::dequeue`] does, for one queue of several: beside it there
+    /// are so many octets in the others of the link.
     pub fn dequeue_beside(
         &mut self,
         now: Time,
@@ -114,7 +114,7 @@ impl CoDelState {
         Some(item)
     }
 
-    /// deque() of §5.6.
+    /// Follows `deque()` of §5.6: drops while the law says so, and returns the packet to send.
     fn control(
         &mut self,
         now: Time,
@@ -187,7 +187,7 @@ impl CoDelState {
     }
 }
 
-/// CoDel at work.
+/// A CoDel queue with the state of its law.
 #[derive(Debug)]
 pub struct CoDel {
     limit: QueueLimit,
@@ -197,7 +197,7 @@ pub struct CoDel {
 }
 
 impl CoDel {
-    /// An empty queue.
+    /// Makes an empty queue with these parameters.
     pub fn new(config: &CoDelConfig) -> CoDel {
         let state = CoDelState::default();
         CoDel { limit: config.limit, law: config.law, state, band: Band::default() }

@@ -17,7 +17,7 @@ pub struct DropTail {
 }
 
 impl DropTail {
-    /// An empty queue.
+    /// Makes a queue that drops what exceeds `limit`.
     pub fn new(limit: QueueLimit) -> DropTail {
         let (packets, octets) = match limit {
             QueueLimit::Packets(n) => (n, u64::MAX),

@@ -16,7 +16,7 @@ pub(super) const INFO: Info = Info {
     reference: "Shreedhar and Varghese, SIGCOMM 1995",
 };
 
-/// What shares a queue.
+/// What packets of one queue have in common.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum DrrKey {
     /// Packets whose addresses, protocol and ports hash alike.
@@ -26,18 +26,18 @@ pub enum DrrKey {
     Dscp,
 }
 
-/// Parameters of DRR.
+/// Parameters of deficit round robin.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DrrConfig {
     /// What may wait in all queues together.
     pub limit: QueueLimit,
-    /// What shares a queue.
+    /// What packets of one queue have in common.
     pub key: DrrKey,
     /// Number of queues of hashed flows.
     pub queues: u32,
     /// Octets that a queue may send more in each turn.
     pub quantum: Bytes,
-    /// With [`DrrKey::Dscp`]: by how much each code point's quantum is larger.
+    /// Factor of each code point's quantum, with [`DrrKey::Dscp`].
     pub weights: [u16; 64],
 }
 
@@ -55,7 +55,7 @@ impl Default for DrrConfig {
 }
 
 impl DrrConfig {
-    /// Checks the fields.
+    /// Returns an error that names the first field out of its range.
     pub fn validate(&self) -> Result<(), ConfigError> {
         if let Some(weight) = self.weights.iter().find(|weight| !(1..=1000).contains(*weight)) {
             return Err(ConfigError::new("weights", weight, "weights from 1 to 1000"));
@@ -83,7 +83,7 @@ struct Turn {
     deficit: u64,
 }
 
-/// DRR at work.
+/// The queues of DRR, with their turns.
 #[derive(Debug)]
 pub struct Drr {
     config: DrrConfig,
@@ -96,7 +96,7 @@ pub struct Drr {
 }
 
 impl Drr {
-    /// All queues empty.
+    /// Makes all queues empty.
     pub fn new(config: &DrrConfig) -> Drr {
         let queues = if config.key == DrrKey::Dscp { 64 } else { config.queues };
         Drr {

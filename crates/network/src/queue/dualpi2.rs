@@ -21,24 +21,24 @@ pub(super) const INFO: Info = Info {
     reference: "RFC 9332 Appendix A",
 };
 
-/// Parameters of DualPI2.
+/// Parameters of DualPI2 (RFC 9332 Appendix A).
 #[derive(Clone, PartialEq, Debug)]
 pub struct DualPi2Config {
     /// What may wait in both queues together.
     pub limit: QueueLimit,
     /// Target delay of the classic queue.
     pub target: Span,
-    /// Tupdate.
+    /// Tupdate: time from one update of the base probability to the next.
     pub update: Span,
-    /// Integral gain, in Hz.
+    /// Integral gain of the PI controller, in Hz.
     pub alpha: f64,
     /// Proportional gain, in Hz.
     pub beta: f64,
-    /// Coupling factor k.
+    /// Coupling factor k between the two queues' probabilities.
     pub coupling: f64,
     /// minTh: waiting time from which the low-latency ramp rises.
     pub ramp_start: Span,
-    /// How much later the ramp reaches 1.
+    /// Waiting time beyond `ramp_start` at which the ramp reaches 1.
     pub ramp: Span,
     /// Share of the classic queue when both are backlogged.
     pub classic_share: f64,
@@ -63,7 +63,7 @@ impl Default for DualPi2Config {
 }
 
 impl DualPi2Config {
-    /// Checks the fields.
+    /// Returns an error that names the first field out of its range.
     pub fn validate(&self) -> Result<(), ConfigError> {
         ConfigError::repeated("update", self.update)?;
         for (field, value) in [("alpha", self.alpha), ("beta", self.beta)] {
@@ -78,18 +78,18 @@ impl DualPi2Config {
     }
 }
 
-/// DualPI2 at work.
+/// The two queues, with the state of the controller.
 #[derive(Debug)]
 pub struct DualPi2 {
     config: DualPi2Config,
     low: Band,
     classic: Band,
-    /// p'.
+    /// p', the base probability, 0 to 1.
     base: f64,
     /// The delay at the last update, seconds.
     old_delay: f64,
     next_update: Time,
-    /// What is owed to the classic queue, octets.
+    /// Octets that are owed to the classic queue.
     credit: f64,
     low_recur: Recur,
     overload_recur: Recur,
@@ -110,7 +110,7 @@ impl Recur {
 }
 
 impl DualPi2 {
-    /// Both queues empty.
+    /// Makes both queues empty.
     pub fn new(config: &DualPi2Config) -> DualPi2 {
         DualPi2 {
             low: Band::default(),
@@ -182,7 +182,7 @@ impl DualPi2 {
         }
     }
 
-    /// laqm() of §A.1.
+    /// Computes the marking probability of the low-latency queue (`laqm()` of §A.1).
     fn ramp(&self, waited: Span) -> f64 {
         let above = waited.saturating_sub(self.config.ramp_start).as_picos() as f64;
         if above == 0.0 {

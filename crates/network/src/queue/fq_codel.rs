@@ -23,13 +23,13 @@ pub(super) const INFO: Info = Info {
 pub struct FqCoDelConfig {
     /// Packets that may wait in all queues together.
     pub limit: u64,
-    /// Number of queues.
+    /// Number of queues that flows are hashed to.
     pub queues: u32,
     /// Octets that a queue sends in a turn.
     pub quantum: Bytes,
     /// Packets that an overflow drops at most.
     pub drop_batch: u32,
-    /// The law of each queue.
+    /// The control law that each queue follows by itself.
     pub law: CoDelLaw,
 }
 
@@ -48,7 +48,7 @@ impl Default for FqCoDelConfig {
 }
 
 impl FqCoDelConfig {
-    /// Checks the fields.
+    /// Returns an error that names the first field out of its range.
     pub fn validate(&self) -> Result<(), ConfigError> {
         self.law.validate()?;
         if self.drop_batch == 0 {
@@ -80,7 +80,7 @@ struct FlowQueue {
     active: bool,
 }
 
-/// FQ-CoDel at work.
+/// The flow queues of FQ-CoDel, with their turns.
 #[derive(Debug)]
 pub struct FqCoDel {
     config: FqCoDelConfig,
@@ -133,7 +133,7 @@ impl FqCoDel {
         }
     }
 
-    /// §4.2.
+    /// Takes the next packet to send (RFC 8290 §4.2).
     pub(crate) fn dequeue(&mut self, now: Time, losses: &mut Losses) -> Option<Item> {
         loop {
             let is_new = !self.new.is_empty();

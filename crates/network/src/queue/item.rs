@@ -5,10 +5,10 @@ use anabranch_units::{Span, Time};
 use anabranch_wire::Ecn;
 use std::collections::VecDeque;
 
-/// A packet that waits.
+/// A packet that waits, as disciplines see it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Item {
-    /// The packet.
+    /// The packet's slot in the pool.
     pub id: PacketId,
     /// Octets, IP header included.
     pub size: u32,
@@ -18,17 +18,17 @@ pub struct Item {
     pub dscp: u8,
     /// Acknowledges and carries nothing else (`Packet::is_pure_ack`).
     pub pure_ack: bool,
-    /// ECN field as it came.
+    /// ECN field as the packet came.
     pub ecn: Ecn,
     /// A discipline has set CE.
     pub marked: bool,
-    /// When it joined the queue.
+    /// Time at which it joined the queue.
     pub since: Time,
     /// What the link has decided to do with it after the transmission.
     pub fate: u8,
-    /// By how many it is to be overtaken.
+    /// Number of packets that are to overtake it.
     pub distance: u32,
-    /// How much longer it travels.
+    /// Time that it travels longer.
     pub extra: Span,
 }
 
@@ -40,7 +40,7 @@ impl Item {
         self.ecn != Ecn::NotEct
     }
 
-    /// How long it has waited.
+    /// Returns how long it has waited.
     pub fn sojourn(&self, now: Time) -> Span {
         now.saturating_since(self.since)
     }
@@ -49,7 +49,7 @@ impl Item {
 /// Why a discipline gives up a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Loss {
-    /// The buffer is full.
+    /// The queue has no room for it.
     Overflow,
     /// A decision of active queue management.
     Early,
@@ -66,42 +66,42 @@ pub struct Band {
 }
 
 impl Band {
-    /// Joins at the tail.
+    /// Adds an item at the tail.
     pub fn push(&mut self, item: Item) {
         self.octets += item.size as u64;
         self.items.push_back(item);
     }
 
-    /// Leaves from the head.
+    /// Takes the item at the head.
     pub fn pop(&mut self) -> Option<Item> {
         let item = self.items.pop_front()?;
         self.octets -= item.size as u64;
         Some(item)
     }
 
-    /// Leaves from the tail.
+    /// Takes the item at the tail.
     pub fn pop_tail(&mut self) -> Option<Item> {
         let item = self.items.pop_back()?;
         self.octets -= item.size as u64;
         Some(item)
     }
 
-    /// The head.
+    /// Returns the item at the head.
     pub fn head(&self) -> Option<&Item> {
         self.items.front()
     }
 
-    /// Octets that wait.
+    /// Returns how many octets wait.
     pub fn octets(&self) -> u64 {
         self.octets
     }
 
-    /// Packets that wait.
+    /// Returns how many packets wait.
     pub fn len(&self) -> usize {
         self.items.len()
     }
 
-    /// Nothing waits.
+    /// Whether no packet waits.
     pub fn is_empty(&self) -> bool {
         self.items.is_empty()
     }

@@ -54,7 +54,7 @@ pub const QUEUES: &[Info] = &[
 pub enum QueueConfig {
     /// First in, first out; arrivals beyond the limit are dropped.
     DropTail {
-        /// What may wait.
+        /// Most that may wait; more is dropped.
         limit: QueueLimit,
     },
     /// Drop-tail with marking from a threshold on.
@@ -63,15 +63,15 @@ pub enum QueueConfig {
     Red(RedConfig),
     /// Proportional integral controller enhanced.
     Pie(PieConfig),
-    /// Controlled delay.
+    /// Controlled delay (CoDel, RFC 8289).
     CoDel(CoDelConfig),
     /// Flow queues with CoDel.
     FqCoDel(FqCoDelConfig),
     /// Low-latency and classic queues, coupled.
     DualPi2(DualPi2Config),
-    /// Strict priority.
+    /// Bands by strict priority.
     Priority(PriorityConfig),
-    /// Deficit round robin.
+    /// Flows or code points by deficit round robin.
     Drr(DrrConfig),
     /// Drop-tail without redundant ACKs.
     AckFilter(AckFilterConfig),
@@ -85,11 +85,11 @@ pub enum QueueConfig {
 /// is `Packets(N - 1)` here.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum QueueLimit {
-    /// This many packets.
+    /// The queue holds this many packets.
     Packets(u64),
     /// This many octets, IP headers included.
     Octets(Bytes),
-    /// No limit.
+    /// The queue drops nothing for want of room.
     Unlimited,
 }
 
@@ -121,7 +121,7 @@ impl QueueConfig {
         }
     }
 
-    /// Checks the fields.
+    /// Returns an error that names the first field out of its range.
     pub fn validate(&self) -> Result<(), ConfigError> {
         // A discipline that holds packets must be able to hold one, be it only
         // until the idle line takes it.
@@ -151,8 +151,8 @@ impl QueueConfig {
         }
     }
 
-    /// The same where departures are not known on arrival: drop-tail too holds
-    /// its packets.
+    /// Builds the discipline for a link whose departures are not known on arrival: drop-tail too
+    /// holds its packets.
     pub(crate) fn build_held(&self, rate: Rate, generator: Generator) -> Discipline {
         match self {
             QueueConfig::DropTail { limit } => {
@@ -206,15 +206,15 @@ pub(crate) enum Discipline {
 /// A packet that comes, and what it finds.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival {
-    /// When.
+    /// Time at which the packet comes.
     pub now: Time,
-    /// Octets.
+    /// Octets of the packet, IP header included.
     pub size: u32,
-    /// ECN field.
+    /// ECN field of the packet.
     pub ecn: Ecn,
     /// What waits, without the packet on the line.
     pub waiting: Waiting,
-    /// When the line is or was free of what came before.
+    /// Time at which the line is or was free of what came before.
     pub busy_until: Time,
 }
 
@@ -225,7 +225,7 @@ pub enum Decision {
     Admit,
     /// It may join with CE set.
     Mark,
-    /// It is dropped early.
+    /// The packet is dropped, though there is room.
     Drop,
 }
 
@@ -238,7 +238,7 @@ pub(crate) struct Aqm {
 
 #[derive(Debug)]
 enum Law {
-    /// The limit alone.
+    /// No law: only the limit drops packets.
     DropTail,
     Threshold(ThresholdConfig),
     Red(Red),
@@ -272,7 +272,7 @@ impl Aqm {
         Ok(decision == Decision::Mark && arrival.ecn != Ecn::Ce)
     }
 
-    /// At `now` a packet that has `waited` went to the line.
+    /// Hears that a packet which has `waited` went to the line at `now`.
     pub(crate) fn on_departure(&mut self, now: Time, waited: Span, size: u32) {
         if let Law::Pie(law) = &mut self.law {
             law.on_departure(now, waited, size);
@@ -325,9 +325,9 @@ impl Scheduler {
 /// transmitted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Waiting {
-    /// Packets.
+    /// Packets that wait.
     pub packets: u64,
-    /// Octets.
+    /// Octets that wait, IP headers included.
     pub octets: u64,
 }
 

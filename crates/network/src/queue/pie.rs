@@ -23,7 +23,7 @@ pub(super) const INFO: Info = Info {
     reference: "RFC 8033",
 };
 
-/// Where the queueing delay comes from.
+/// The source of the estimate of the queueing delay.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum DelayEstimate {
     /// What the last packet that left had waited (time stamps).
@@ -33,14 +33,14 @@ pub enum DelayEstimate {
     Rate,
 }
 
-/// Parameters of PIE.
+/// Parameters of PIE; names in capitals are those of RFC 8033.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PieConfig {
     /// TAIL_DROP: what may wait at all.
     pub limit: QueueLimit,
-    /// QDELAY_REF.
+    /// QDELAY_REF: the queueing delay that the controller aims at.
     pub target: Span,
-    /// T_UPDATE.
+    /// T_UPDATE: time from one update of the drop probability to the next.
     pub update: Span,
     /// Weight of the distance to the target, in 1/s.
     pub alpha: f64,
@@ -50,7 +50,7 @@ pub struct PieConfig {
     pub burst: Span,
     /// MEAN_PKTSIZE: twice this many octets may always wait.
     pub mean_packet: Bytes,
-    /// How the delay is estimated.
+    /// The source of the estimate of the queueing delay.
     pub delay: DelayEstimate,
     /// Marks ECN-capable packets (§5.1).
     pub ecn: bool,
@@ -67,7 +67,7 @@ pub struct PieConfig {
 }
 
 impl Default for PieConfig {
-    /// RFC 8033 Appendix A.
+    /// Values of RFC 8033 Appendix A.
     fn default() -> Self {
         PieConfig {
             limit: QueueLimit::Packets(1000),
@@ -88,7 +88,7 @@ impl Default for PieConfig {
 }
 
 impl PieConfig {
-    /// Checks the fields.
+    /// Returns an error that names the first field out of its range.
     pub fn validate(&self) -> Result<(), ConfigError> {
         ConfigError::repeated("update", self.update)?;
         for (field, value) in [("alpha", self.alpha), ("beta", self.beta)] {
@@ -107,18 +107,18 @@ impl PieConfig {
 /// DQ_THRESHOLD, octets (§5.2).
 const DQ_THRESHOLD: u64 = 1 << 14;
 
-/// PIE at work.
+/// The controller of PIE; it holds no packets.
 #[derive(Debug)]
 pub struct Pie {
     config: PieConfig,
-    /// drop_prob_.
+    /// `drop_prob_`: the drop probability, 0 to 1.
     probability: f64,
-    /// accu_prob_ (§5.4).
+    /// `accu_prob_` (§5.4): the sum of probabilities since the last drop.
     accumulated: f64,
     burst_left: Span,
     /// current_qdelay_, seconds.
     delay: f64,
-    /// qdelay_old_, seconds.
+    /// `qdelay_old_`: the delay at the update before, in seconds.
     old_delay: f64,
     backlog: u64,
     active: bool,
@@ -137,7 +137,7 @@ struct Measurement {
 }
 
 impl Pie {
-    /// An empty queue.
+    /// Makes a controller for an empty queue.
     pub fn new(config: &PieConfig, generator: Generator) -> Pie {
         Pie {
             probability: 0.0,
@@ -160,7 +160,7 @@ impl Pie {
         self.probability
     }
 
-    /// What may wait at all.
+    /// Returns what may wait at all; more is dropped.
     pub fn limit(&self) -> QueueLimit {
         self.config.limit
     }
@@ -193,7 +193,7 @@ impl Pie {
         self.backlog += size as u64;
     }
 
-    /// At `now` a packet left the queue after `waited`.
+    /// Hears that a packet left the queue at `now` after `waited`.
     pub fn on_departure(&mut self, now: Time, waited: Span, size: u32) {
         self.update_before(now);
         self.backlog -= size as u64;

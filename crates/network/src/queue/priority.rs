@@ -17,7 +17,7 @@ pub(super) const INFO: Info = Info {
 /// What goes into which band.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum PriorityKey {
-    /// By DSCP.
+    /// Code points have the bands that `bands` lists.
     #[default]
     Dscp,
     /// Two bands: packets that acknowledge and carry nothing else, the rest.
@@ -31,8 +31,7 @@ pub struct PriorityConfig {
     pub limit: QueueLimit,
     /// What tells the bands apart.
     pub key: PriorityKey,
-    /// By DSCP: the code points of each band but the last, the first served
-    /// first; all others are in the last.
+    /// Code points of each band but the last, the first served first; all others are in the last.
     pub bands: Vec<Vec<u8>>,
 }
 
@@ -49,7 +48,7 @@ impl Default for PriorityConfig {
 }
 
 impl PriorityConfig {
-    /// Checks the fields.
+    /// Returns an error that names the first field out of its range.
     pub fn validate(&self) -> Result<(), ConfigError> {
         let mut seen = [false; 64];
         for dscp in self.bands.iter().flatten() {
@@ -79,7 +78,7 @@ pub struct Priority {
 }
 
 impl Priority {
-    /// All bands empty.
+    /// Makes all bands empty.
     pub fn new(config: &PriorityConfig) -> Priority {
         if config.key == PriorityKey::PureAck {
             let bands = vec![Band::default(), Band::default()];

@@ -20,10 +20,10 @@ pub(super) const INFO: Info = Info {
     reference: "Floyd and Jacobson, ToN 1993; Floyd, Gummadi and Shenker 2001",
 };
 
-/// Parameters of RED.
+/// Parameters of random early detection.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RedConfig {
-    /// What may wait at all.
+    /// Most that may wait, whatever the average says.
     pub limit: QueueLimit,
     /// The average and the thresholds are in octets instead of packets.
     pub octets: bool,
@@ -81,7 +81,7 @@ impl Default for RedConfig {
 }
 
 impl RedConfig {
-    /// Checks the fields.
+    /// Returns an error that names the first field out of its range.
     pub fn validate(&self) -> Result<(), ConfigError> {
         ConfigError::probability("max_p", self.max_p)?;
         if let Some(weight) = self.weight {
@@ -103,7 +103,7 @@ impl RedConfig {
     }
 }
 
-/// RED at work.
+/// The state of RED; it holds no packets.
 #[derive(Debug)]
 pub struct Red {
     config: RedConfig,
@@ -113,7 +113,7 @@ pub struct Red {
     max_p: f64,
     /// Transmission time of a mean packet (the paper's s), in seconds.
     slot: f64,
-    /// Average queue length.
+    /// Average queue length, in packets or octets as `config.octets` says.
     avg: f64,
     /// Packets of mean size since the last early drop; negative below `min`.
     count: f64,
@@ -149,17 +149,18 @@ impl Red {
         self.avg
     }
 
-    /// max_p, as adapted.
+    /// Returns max_p, as adapted.
     pub fn max_p(&self) -> f64 {
         self.max_p
     }
 
-    /// What may wait at all.
+    /// Returns what may wait at all; more is dropped.
     pub fn limit(&self) -> QueueLimit {
         self.config.limit
     }
 
-    /// A packet comes.
+    /// Takes a packet that comes into the average, and decides whether it is admitted, marked or
+    /// dropped.
     pub fn on_arrival(&mut self, arrival: &Arrival) -> Decision {
         if self.config.adaptive {
             self.adapt(arrival.now);

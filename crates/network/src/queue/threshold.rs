@@ -16,7 +16,7 @@ pub(super) const INFO: Info = Info {
 /// Parameters of the step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ThresholdConfig {
-    /// What may wait at all.
+    /// Most that may wait; more is dropped.
     pub limit: QueueLimit,
     /// K: with this much waiting, arrivals are marked.
     pub mark: QueueLimit,
@@ -30,7 +30,7 @@ impl Default for ThresholdConfig {
 }
 
 impl ThresholdConfig {
-    /// Checks the fields.
+    /// Returns an error if the threshold is unlimited.
     pub fn validate(&self) -> Result<(), ConfigError> {
         match self.mark {
             QueueLimit::Unlimited => Err(ConfigError::new("mark", "unlimited", "an amount")),

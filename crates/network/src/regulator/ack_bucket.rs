@@ -43,7 +43,7 @@ pub struct AckBucketConfig {
 }
 
 impl Default for AckBucketConfig {
-    /// Two packets.
+    /// A depth of two packets.
     fn default() -> Self {
         AckBucketConfig { depth: Level::Packets(2) }
     }
@@ -55,12 +55,12 @@ impl AckBucketConfig {
     }
 }
 
-/// The bucket at work.
+/// The bucket, with the state of its shadow transmitter.
 #[derive(Debug)]
 pub(super) struct AckBucket {
     depth: Mark,
     shadow: Transmitter,
-    /// When the shadow is free.
+    /// Time at which the shadow transmitter is free.
     free_at: Time,
     /// Eight times the octets that an ACK brings.
     credit: u64,
@@ -80,7 +80,7 @@ impl AckBucket {
         }
     }
 
-    /// When the next ACK may go.
+    /// Returns when the next ACK may go.
     pub(super) fn due(&mut self, now: Time, forward: &mut Link) -> Time {
         if self.free_at > now {
             return self.free_at;
@@ -96,7 +96,7 @@ impl AckBucket {
         forward.drains_at(now, octets).max(now + Span::from_picos(1))
     }
 
-    /// An ACK goes.
+    /// Counts an ACK that goes, and keeps the shadow busy for the data that it will bring.
     pub(super) fn on_release(&mut self, now: Time, forward: &Link) {
         let octets = forward.octets_received();
         self.credit = self.credit - self.credit / 8 + (octets - self.seen);

@@ -8,13 +8,13 @@ use std::fmt;
 /// What a law of the user's own sees of the forward link.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Forward {
-    /// When.
+    /// Time at which the law is asked.
     pub now: Time,
-    /// Since when the ACK at the head is held.
+    /// Time since which the ACK at the head is held.
     pub since: Time,
     /// Packets that wait in the queue.
     pub packets: u64,
-    /// Their octets.
+    /// Octets of these packets.
     pub octets: u64,
     /// Octets that came to the link so far.
     pub octets_received: u64,
@@ -24,8 +24,8 @@ pub struct Forward {
 
 /// A law that holds ACKs: see the module above.
 pub trait DelayLaw: fmt::Debug + Send {
-    /// How long the ACK at the head is held altogether, as the forward link is
-    /// now. It is asked again while it holds, at the latest after `recheck`.
+    /// Returns how long the ACK at the head is held altogether, as the forward link is now. It is
+    /// asked again while it holds, at the latest after `recheck`.
     fn delay(&mut self, forward: &Forward) -> Span;
 
     /// The ACK at the head went on.

@@ -10,9 +10,9 @@ use anabranch_units::Bytes;
 pub enum Level {
     /// This share of the queue's limit, from 0 to 1, in the limit's unit.
     Share(f64),
-    /// This many packets.
+    /// This many packets in the queue.
     Packets(u64),
-    /// This many octets.
+    /// This many octets in the queue.
     Octets(Bytes),
 }
 

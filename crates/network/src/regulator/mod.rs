@@ -41,11 +41,11 @@ pub const REGULATORS: &[Info] = &[threshold_linear::INFO, ack_bucket::INFO];
 /// Description of a regulator.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RegulatorConfig {
-    /// When held packets may go.
+    /// The law that says when held packets may go.
     pub law: LawConfig,
-    /// Also holds packets with payload, for the ACK that they carry.
+    /// Whether packets with payload are held, too, for the ACK that they carry.
     pub piggybacked: bool,
-    /// What may be held.
+    /// Most that may be held at a time.
     pub limit: QueueLimit,
     /// What happens beyond the limit.
     pub overflow: Overflow,
@@ -59,16 +59,16 @@ pub struct RegulatorConfig {
 pub enum LawConfig {
     /// A delay that grows with the forward queue.
     ThresholdLinear(ThresholdLinearConfig),
-    /// As much as the forward link's rate grants.
+    /// ACKs go as the forward link's rate grants.
     AckBucket(AckBucketConfig),
-    /// One of the user's own.
+    /// A delay law that the user wrote.
     Custom(Box<Custom<MakeLaw>>),
 }
 
 /// What a regulator does when it may hold no more.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Overflow {
-    /// Drops what comes.
+    /// It drops the packet that comes.
     #[default]
     DropTail,
     /// Drops what it has held longest: later ACKs say as much.
@@ -144,7 +144,7 @@ fn shown(limit: QueueLimit) -> String {
     }
 }
 
-/// A regulator at work.
+/// A regulator with the packets that it holds.
 #[derive(Debug)]
 pub struct Regulator {
     law: Law,
@@ -154,7 +154,7 @@ pub struct Regulator {
     recheck: Span,
     held: VecDeque<Held>,
     waiting: Waiting,
-    /// How many packets are to leave early, with [`Overflow::Release`].
+    /// Number of packets that are to leave early, with [`Overflow::Release`].
     early: u64,
     /// Dropped, and not yet polled.
     dropped: VecDeque<PacketId>,
@@ -169,7 +169,7 @@ struct Held {
     since: Time,
 }
 
-/// A law at work.
+/// A delay law with its state.
 #[derive(Debug)]
 enum Law {
     ThresholdLinear(ThresholdLinear),
@@ -178,8 +178,8 @@ enum Law {
 }
 
 impl Law {
-    /// When the packet at the head, held since `since`, may go, as the forward
-    /// link is now; at once if that is not later than `now`.
+    /// Returns when the packet at the head, held since `since`, may go, as the forward link is now;
+    /// at once if that is not later than `now`.
     fn due(&mut self, now: Time, since: Time, forward: &mut Link) -> Time {
         match self {
             Law::ThresholdLinear(threshold_linear) => threshold_linear.due(now, since, forward),
@@ -188,7 +188,7 @@ impl Law {
         }
     }
 
-    /// A packet goes.
+    /// Tells the law that a packet goes.
     fn on_release(&mut self, now: Time, forward: &Link) {
         match self {
             Law::ThresholdLinear(_) => {}
@@ -201,11 +201,11 @@ impl Law {
 /// What becomes of a packet that a regulator was offered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Regulated {
-    /// Goes on its way.
+    /// The packet goes on its way.
     Released {
-        /// The packet.
+        /// The packet's slot in the pool.
         id: PacketId,
-        /// How long it was held.
+        /// Time for which it was held.
         waited: Span,
     },
     /// Is dropped; its slot in the pool is the caller's to free.
@@ -215,15 +215,15 @@ pub enum Regulated {
 /// Totals of a regulator since the start, of the packets that it regulates.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct RegulatorCounters {
-    /// Packets that came.
+    /// Packets that came to the regulator.
     pub received: u64,
-    /// Packets that went on.
+    /// Packets that went on their way.
     pub released: u64,
-    /// Of these, such as had to wait.
+    /// Of the packets released, those that had to wait.
     pub delayed: u64,
     /// Packets dropped beyond the limit.
     pub dropped: u64,
-    /// Packets held now.
+    /// Packets that are held now.
     pub held: u64,
     /// Most packets held at a time.
     pub most_held: u64,
@@ -233,7 +233,7 @@ pub struct RegulatorCounters {
     pub bytes_released: u64,
     /// Octets of those dropped.
     pub bytes_dropped: u64,
-    /// Octets held now.
+    /// Octets that are held now.
     pub bytes_held: u64,
     /// Delay given, summed over the packets that went on.
     pub total_delay: Span,
@@ -283,7 +283,7 @@ impl Regulator {
         packet.is_pure_ack() || self.piggybacked && packet.payload_len() > 0
     }
 
-    /// Such a packet came over the reverse link.
+    /// Takes a packet that came over the reverse link and is regulated.
     pub fn offer(&mut self, now: Time, id: PacketId, size: u32) {
         self.counters.received += 1;
         self.counters.bytes_received += size as u64;
@@ -348,13 +348,13 @@ impl Regulator {
         Some(Regulated::Released { id, waited })
     }
 
-    /// When to poll it; [`Time::NEVER`] while it holds nothing.
+    /// Returns when to poll it; [`Time::NEVER`] while it holds nothing.
     #[inline]
     pub fn next_event(&self) -> Time {
         self.timer
     }
 
-    /// The counters now.
+    /// Returns the counters as they are now.
     pub fn counters(&self) -> RegulatorCounters {
         let octets = self.held.iter().map(|held| held.size as u64).sum();
         RegulatorCounters { held: self.held.len() as u64, bytes_held: octets, ..self.counters }

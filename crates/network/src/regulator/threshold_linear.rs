@@ -30,14 +30,14 @@ pub(super) const INFO: Info = Info {
 pub struct ThresholdLinearConfig {
     /// Up to here ACKs pass at once.
     pub low: Level,
-    /// From here on they are held for `max_delay`.
+    /// The level from which on they are held for `max_delay`.
     pub high: Level,
     /// The longest time that an ACK is held.
     pub max_delay: Span,
 }
 
 impl Default for ThresholdLinearConfig {
-    /// From 20 % to 80 % of the queue, 200 ms.
+    /// Levels of 20 % and 80 % of the queue, and 200 ms.
     fn default() -> Self {
         let (low, high) = (Level::Share(0.2), Level::Share(0.8));
         ThresholdLinearConfig { low, high, max_delay: Span::from_millis(200) }
@@ -79,7 +79,7 @@ fn shown(level: Level) -> String {
     }
 }
 
-/// The law at work.
+/// The law, with the levels that it compares the queue with.
 #[derive(Debug)]
 pub(super) struct ThresholdLinear {
     low: Mark,
@@ -95,7 +95,7 @@ impl ThresholdLinear {
         ThresholdLinear { low, high, max_delay: config.max_delay }
     }
 
-    /// When an ACK that is held since `since` may go.
+    /// Returns when an ACK that is held since `since` may go, as the queue is now.
     pub(super) fn due(&self, now: Time, since: Time, forward: &mut Link) -> Time {
         since.saturating_add(self.delay(self.low.measure(forward.waiting(now))))
     }

@@ -75,7 +75,7 @@ impl TransmitterConfig {
     }
 }
 
-/// A transmitter at work.
+/// A transmitter with its state, as a link holds it.
 #[derive(Debug)]
 pub(crate) enum Transmitter {
     Constant(Line),
@@ -86,8 +86,8 @@ pub(crate) enum Transmitter {
 }
 
 impl Transmitter {
-    /// When a packet that waits from `now` on is best chosen: the first date at
-    /// which the line would send.
+    /// Returns when a packet that waits from `now` on is best chosen: the first date at which the
+    /// line would send.
     pub(crate) fn ready(&self, now: Time) -> Time {
         match self {
             Transmitter::Constant(_) | Transmitter::TokenBucket(_) | Transmitter::Explicit(_) => {
@@ -110,8 +110,8 @@ impl Transmitter {
         }
     }
 
-    /// When a packet of `size` octets that goes to the line at `start` has left
-    /// it; [`Time::NEVER`] if it never does. Dates never decrease.
+    /// Returns when a packet of `size` octets that goes to the line at `start` has left it;
+    /// [`Time::NEVER`] if it never does. Dates never decrease.
     pub(crate) fn departure(&mut self, start: Time, size: u32) -> Time {
         match self {
             Transmitter::Constant(constant) => start.saturating_add(constant.time_for(size)),

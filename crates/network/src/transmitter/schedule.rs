@@ -11,21 +11,21 @@ pub(super) const INFO: Info = Info {
     reference: "piecewise constant; packets keep what is sent across changes",
 };
 
-/// Rates from dates on.
+/// Rates that change at given dates.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct RateSchedule {
-    /// From when (since the start, or since the start of the period) how many
-    /// bits go in a second. Ascending; the first is at zero.
+    /// Rates in bits per second, each with the date from which it holds (since the start, or since
+    /// the start of the period). Ascending; the first is at zero.
     pub steps: Vec<(Span, u64)>,
     /// Starts again after this time.
     pub period: Option<Span>,
 }
 
-/// Delays from dates on.
+/// Propagation delays that change at given dates.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct DelaySchedule {
-    /// From when which propagation delay, for packets that leave the
-    /// transmitter then. Ascending; the first is at zero.
+    /// Propagation delays of packets that leave the transmitter, each with the date from which it
+    /// holds. Ascending; the first is at zero.
     pub steps: Vec<(Span, Span)>,
     /// Starts again after this time.
     pub period: Option<Span>,
@@ -35,7 +35,8 @@ pub struct DelaySchedule {
 }
 
 impl RateSchedule {
-    /// Checks the fields.
+    /// Returns an error if the dates do not ascend from zero and end before the period, or all
+    /// rates are 0.
     pub fn validate(&self) -> Result<(), ConfigError> {
         check("schedule", &self.steps, self.period)?;
         if self.steps.iter().all(|(_, bps)| *bps == 0) {
@@ -46,7 +47,7 @@ impl RateSchedule {
 }
 
 impl DelaySchedule {
-    /// Checks the fields.
+    /// Returns an error if the dates do not ascend from zero and end before the period.
     pub fn validate(&self) -> Result<(), ConfigError> {
         check("delays", &self.steps, self.period)
     }
@@ -79,7 +80,7 @@ fn check<V>(
     }
 }
 
-/// Where `at` is: the start of its period and the number of its step.
+/// Returns the start of the period of `at`, and the number of its step.
 fn place<V>(steps: &[(Span, V)], period: Option<Span>, at: Time) -> (u64, usize) {
     let picos = at.as_picos();
     let start = period.map_or(0, |period| picos - picos % period.as_picos());

@@ -19,7 +19,7 @@ pub(super) const INFO: Info = Info {
 /// Parameters of a token bucket.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TokenBucketConfig {
-    /// Rate of the tokens.
+    /// Rate at which tokens, an octet each, come.
     pub rate: Rate,
     /// Most tokens; full at the start.
     pub burst: Bytes,
@@ -43,7 +43,7 @@ impl TokenBucketConfig {
     }
 }
 
-/// Tokens.
+/// A bucket of tokens, kept as the date at which it is full.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bucket {
     rate: Rate,
@@ -61,7 +61,7 @@ impl Bucket {
         size as u64 <= self.burst
     }
 
-    /// When there are `size` tokens, for what fits.
+    /// Returns when there are `size` tokens, for a packet that fits into the bucket.
     pub(crate) fn conforms_at(&self, size: u32) -> Time {
         let over = self.rate.time_for(Bytes(self.burst.saturating_sub(size as u64)));
         Time::from_picos(self.full.as_picos().saturating_sub(over.as_picos()))

@@ -22,7 +22,7 @@ pub(super) const INFO: Info = Info {
 /// Octets of an opportunity.
 const OPPORTUNITY: u32 = 1500;
 
-/// A trace.
+/// The delivery opportunities of a trace.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct TraceConfig {
     /// Dates of the opportunities in milliseconds, never descending. The last
@@ -51,7 +51,7 @@ impl TraceConfig {
         trace.validate().map(|()| trace)
     }
 
-    /// Checks the dates.
+    /// Returns an error if the dates descend, or the last is 0.
     pub fn validate(&self) -> Result<(), ConfigError> {
         if self.millis.last().is_none_or(|last| *last == 0) {
             return Err(ConfigError::new("trace", "its last date", "more than 0 ms"));
@@ -69,9 +69,9 @@ pub(crate) struct Trace {
     millis: Arc<[u32]>,
     /// Start of the period of the opportunity now or next.
     origin: u64,
-    /// Its number.
+    /// Number of the opportunity now or next, within its period.
     index: usize,
-    /// Its octets that are left.
+    /// Octets of that opportunity that are left.
     left: u32,
 }
 

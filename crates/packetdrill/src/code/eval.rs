@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// What names stand for.
+/// The values of the names that code may use.
 pub type Names = BTreeMap<String, i64>;
 
 /// Code that does not hold.
@@ -13,7 +13,7 @@ pub type Names = BTreeMap<String, i64>;
 pub enum CodeError {
     /// An assertion that does not hold: it, and the values of its names.
     Failed {
-        /// The assertion.
+        /// The assertion, as the script has it.
         assertion: String,
         /// `name = value` for each of its names.
         values: String,

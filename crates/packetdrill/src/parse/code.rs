@@ -1,4 +1,4 @@
-//! From text to statements.
+//! Reads statements from text.
 
 use super::error::{ParseError, Parsed};
 use crate::code::{Expression, Operator, Statement};
@@ -32,13 +32,13 @@ struct Parser<'a> {
     start: Pos,
     /// Operands of the statement so far.
     operands: u32,
-    /// How many parentheses and signs are open here.
+    /// Number of parentheses and signs that are open here.
     depth: u32,
 }
 
-/// How many operands a statement may have.
+/// Most operands of a statement.
 const MOST_OPERANDS: u32 = 500;
-/// How deep parentheses and signs may stand within each other.
+/// Greatest depth of parentheses and signs within each other.
 const DEEPEST: u32 = 16;
 
 /// Binary operators, those that bind least first.

@@ -9,12 +9,12 @@ pub(super) struct Cursor<'a> {
     name: &'a str,
     text: &'a str,
     at: usize,
-    /// How many lists, structures and calls are open here.
+    /// Number of lists, structures and calls that are open here.
     depth: u32,
     pub definitions: &'a Definitions,
 }
 
-/// How deep values may stand within each other.
+/// Greatest depth of values within each other.
 const DEEPEST: u32 = 32;
 
 /// Line and column of an octet.

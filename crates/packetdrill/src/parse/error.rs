@@ -14,11 +14,11 @@ pub type Definitions = BTreeMap<String, String>;
 pub struct ParseError {
     /// Name of the script.
     pub script: String,
-    /// Where.
+    /// Place in the script at which reading stopped.
     pub pos: Pos,
     /// What would be right there.
     pub expected: String,
-    /// What stands there.
+    /// The text that stands there.
     pub found: String,
 }
 

@@ -33,8 +33,8 @@ pub(super) fn packet(c: &mut Cursor<'_>) -> Parsed<PacketSpec> {
         _ => {}
     }
     let mut outer = Vec::new();
-    while let Some(it) = encapsulation(c)? {
-        outer.push(it);
+    while let Some(header) = encapsulation(c)? {
+        outer.push(header);
     }
     let subflow = subflow(c)?;
     let ports = ports(c)?;

@@ -23,7 +23,7 @@ fn error(name: &str, text: &str, at: usize, expected: &str, found: &str) -> Pars
     }
 }
 
-/// As many spaces as `text` has octets, with its line ends.
+/// Adds as many spaces as `text` has octets, with its line ends, so that places stay right.
 fn blank(text: &str, out: &mut String) {
     out.extend(text.bytes().map(|octet| if octet == b'\n' { '\n' } else { ' ' }));
 }

@@ -97,11 +97,14 @@ fn conditions_take_what_is_defined() {
 
 #[test]
 fn a_segment_has_flags_numbers_window_and_urgent_pointer() {
-    let it = tcp("0 < FP. 1:1001(1000) ack 7 win 257 urg 3");
-    assert_eq!(it.flags.bits, TcpFlags::FIN.union(TcpFlags::PSH).union(TcpFlags::ACK));
-    assert_eq!((it.sequence.start, it.sequence.end, it.sequence.len), (Some(1), Some(1001), 1000));
-    assert_eq!((it.ack, it.window, it.urgent), (Some(7), Some(257), Some(3)));
-    assert_eq!(it.options, OptionsSpec::List(vec![]));
+    let segment = tcp("0 < FP. 1:1001(1000) ack 7 win 257 urg 3");
+    assert_eq!(segment.flags.bits, TcpFlags::FIN.union(TcpFlags::PSH).union(TcpFlags::ACK));
+    assert_eq!(
+        (segment.sequence.start, segment.sequence.end, segment.sequence.len),
+        (Some(1), Some(1001), 1000)
+    );
+    assert_eq!((segment.ack, segment.window, segment.urgent), (Some(7), Some(257), Some(3)));
+    assert_eq!(segment.options, OptionsSpec::List(vec![]));
     assert_eq!(tcp("0 < - 1:1(0)").flags.bits, TcpFlags(0));
     assert_eq!(tcp("0 > S.5 0:0(0) ack 1 <...>").flags.ace, Some(5));
     assert_eq!(tcp("0 > . ...(0) ack 1").sequence.start, None);
@@ -109,14 +112,14 @@ fn a_segment_has_flags_numbers_window_and_urgent_pointer() {
 
 #[test]
 fn a_packet_has_ip_fields_ports_and_subflows() {
-    let it = packet("0 > [ect0] P. 1:2(1) ack 1");
-    assert_eq!(it.ip.ect, Some(Ect::Ect0));
+    let parsed = packet("0 > [ect0] P. 1:2(1) ack 1");
+    assert_eq!(parsed.ip.ect, Some(Ect::Ect0));
     assert_eq!(packet("0 < (tos 0x10, ttl 63) . 1:1(0)").ip.tos, Some(16));
     assert_eq!(packet("0 < 8080 > 40000 R 0:0(0)").ports, Some((8080, 40000)));
-    let it = packet("0 < addr[caddr1] > addr[saddr0] S 0:0(0) win 65535").subflow.unwrap();
-    assert_eq!((it.src.unwrap().name, it.dst.name), ("caddr1".into(), "saddr0".into()));
-    let it = packet("0 > > addr[saddr1] S 0:0(0)").subflow.unwrap();
-    assert_eq!((it.src, it.dst.name), (None, "saddr1".into()));
+    let subflow = packet("0 < addr[caddr1] > addr[saddr0] S 0:0(0) win 65535").subflow.unwrap();
+    assert_eq!((subflow.src.unwrap().name, subflow.dst.name), ("caddr1".into(), "saddr0".into()));
+    let subflow = packet("0 > > addr[saddr1] S 0:0(0)").subflow.unwrap();
+    assert_eq!((subflow.src, subflow.dst.name), (None, "saddr1".into()));
 }
 
 #[test]
@@ -151,14 +154,14 @@ fn a_defined_word_is_replaced() {
 
 #[test]
 fn options_of_mptcp() {
-    let it = options("mpcapable v1 flags[flag_h] key[ckey=2, skey] mpcdatalen 1000, nop");
-    let TcpOptionSpec::Mptcp(it) = &it[0] else { panic!() };
-    assert!(it.has("v1"));
-    assert_eq!(it.list("key").map(<[_]>::len), Some(2));
-    assert_eq!(it.arguments.last(), Some(&MptcpArgument::Number(1000)));
-    let it = options("dss dack8=1001 dsn4=1 ssn=0 dll=1 nocs fin");
-    let TcpOptionSpec::Mptcp(it) = &it[0] else { panic!() };
-    assert_eq!(it.value("dsn4"), Some(&Value::Number(1)));
+    let parsed = options("mpcapable v1 flags[flag_h] key[ckey=2, skey] mpcdatalen 1000, nop");
+    let TcpOptionSpec::Mptcp(option) = &parsed[0] else { panic!() };
+    assert!(option.has("v1"));
+    assert_eq!(option.list("key").map(<[_]>::len), Some(2));
+    assert_eq!(option.arguments.last(), Some(&MptcpArgument::Number(1000)));
+    let parsed = options("dss dack8=1001 dsn4=1 ssn=0 dll=1 nocs fin");
+    let TcpOptionSpec::Mptcp(option) = &parsed[0] else { panic!() };
+    assert_eq!(option.value("dsn4"), Some(&Value::Number(1)));
     options("mp_join_ack sender_hmac=trunc_l64_hmac(skey ckey)");
     options("add_address address_id=1 addr[ep=inet_addr(\"198.51.100.2\")] hmac=auto");
     options("mp_reset 1, mp_fastclose skey, remove_address address_id=[1, 2]");
@@ -166,15 +169,16 @@ fn options_of_mptcp() {
 
 #[test]
 fn calls_have_arguments_results_and_errors() {
-    let it = call("0 connect(3, ..., ...) = -1 EINPROGRESS (Operation now in progress)");
-    assert_eq!((it.name.as_str(), it.errno.as_deref()), ("connect", Some("EINPROGRESS")));
-    let it = call("0 fcntl(3, F_SETFL, O_RDWR | O_NONBLOCK) = 0");
-    assert!(matches!(&it.arguments[2], Value::Or(words) if words.len() == 2));
-    let it = call("0 bind(3, {sa_family=AF_INET, sin_port=htons(80)}, ...) = 0");
+    let parsed = call("0 connect(3, ..., ...) = -1 EINPROGRESS (Operation now in progress)");
+    assert_eq!((parsed.name.as_str(), parsed.errno.as_deref()), ("connect", Some("EINPROGRESS")));
+    let parsed = call("0 fcntl(3, F_SETFL, O_RDWR | O_NONBLOCK) = 0");
+    assert!(matches!(&parsed.arguments[2], Value::Or(words) if words.len() == 2));
+    let parsed = call("0 bind(3, {sa_family=AF_INET, sin_port=htons(80)}, ...) = 0");
     let port = Value::Call("htons".into(), vec![Value::Number(80)]);
-    assert_eq!(it.arguments[1].field("sin_port"), Some(&port));
-    let it = call("0 sendmsg(4, {msg_name(...)=..., msg_iov(1)=[{..., 40}], msg_flags=0}, 0) = 40");
-    let iov = it.arguments[1].field("msg_iov").and_then(Value::fields).unwrap();
+    assert_eq!(parsed.arguments[1].field("sin_port"), Some(&port));
+    let parsed =
+        call("0 sendmsg(4, {msg_name(...)=..., msg_iov(1)=[{..., 40}], msg_flags=0}, 0) = 40");
+    let iov = parsed.arguments[1].field("msg_iov").and_then(Value::fields).unwrap();
     assert_eq!(iov[0].value.fields().unwrap()[1].value, Value::Number(40));
 }
 
@@ -182,9 +186,9 @@ fn calls_have_arguments_results_and_errors() {
 fn chunks_of_sctp() {
     let text = "0 > sctp(tag=7): SACK[flgs=0, cum_tsn=1, a_rwnd=..., gaps=[2:8], dups=[]]; \
         DATA[flgs=BE, len=16, tsn=1, sid=0, ssn=0, ppid=0]";
-    let PacketBody::Sctp(it) = packet(text).body else { panic!() };
-    assert_eq!((it.tag, it.chunks.len()), (Some(7), 2));
-    let gaps = it.chunks[0].field("gaps").and_then(Value::fields).unwrap();
+    let PacketBody::Sctp(sctp) = packet(text).body else { panic!() };
+    assert_eq!((sctp.tag, sctp.chunks.len()), (Some(7), 2));
+    let gaps = sctp.chunks[0].field("gaps").and_then(Value::fields).unwrap();
     assert_eq!(gaps[0].value, Value::Range(2, 8));
     let text = "0 < sctp: INIT[flgs=0, tag=1, a_rwnd=1500, os=1, is=1, tsn=1, \
         IPV4_ADDRESS[addr=1.1.1.1], FORWARD_TSN_SUPPORTED[]]";

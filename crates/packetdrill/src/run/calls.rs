@@ -14,7 +14,7 @@ use anabranch_units::Time;
 pub(super) struct PendingCall {
     pub event: Event,
     pub call: Call,
-    /// When it may return.
+    /// The time in which it may return.
     pub window: Option<Window>,
     pub returned: Option<(Time, Returned)>,
 }

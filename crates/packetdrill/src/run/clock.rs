@@ -10,13 +10,13 @@ use anabranch_wire::tcp::udp;
 /// Packets that a stack may send without the clock moving.
 const MOST_AT_ONCE: u32 = 100_000;
 
-/// How long a packet at any time, or a call that blocks, is awaited.
+/// Longest time for which a packet at any time, or a call that blocks, is awaited.
 const LONGEST: Span = Span::from_secs(3600);
-/// The same where somebody waits for it.
+/// The longest time that a script may let pass where somebody waits for it.
 const LONGEST_IN_REAL_TIME: Span = Span::from_secs(150);
 
 impl Runner<'_> {
-    /// Lets time pass.
+    /// Lets time pass until `to`, with what the stack does meanwhile.
     pub(super) fn advance(&mut self, to: Time) {
         self.settle();
         while self.wait(to) {}
@@ -37,7 +37,7 @@ impl Runner<'_> {
         true
     }
 
-    /// How long something without a date is awaited.
+    /// Returns how long something without a date is awaited.
     pub(super) fn longest(&self) -> Span {
         match self.stack.clock() {
             None => LONGEST,

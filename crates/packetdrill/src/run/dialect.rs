@@ -25,7 +25,7 @@ impl From<String> for Trouble {
 /// What the runner knows when a packet comes or leaves.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Context {
-    /// The time.
+    /// The present time of the run.
     pub now: Time,
     /// A socket was set to listen, and no packet of the script has opened a connection since: the
     /// next that does is of a connection of its own. Later ones are for the connection that there is.
@@ -41,7 +41,7 @@ pub(super) struct Context {
 pub(super) struct Merged {
     /// The packet that they amount to; the only one, where nothing was merged.
     pub packet: Packet,
-    /// How many there are.
+    /// Number of segments that were merged.
     pub segments: u32,
     /// Ports of UDP, source and destination, where it left in a datagram.
     pub udp: Option<(u16, u16)>,
@@ -50,7 +50,7 @@ pub(super) struct Merged {
 /// A packet that left is not what the script expects.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Difference {
-    /// In words.
+    /// The difference, in words.
     pub what: String,
     /// What the script has, where that is not the text of the event.
     pub expected: Option<String>,

@@ -8,7 +8,7 @@ use crate::script::{Event, PacketBody, PacketSpec};
 use anabranch_units::Span;
 use anabranch_wire::TcpFlags;
 
-/// How long a packet, or in real time a call, is awaited after it is due.
+/// Time for which a packet, or in real time a call, is awaited after it is due.
 pub(super) const PATIENCE: Span = Span::from_secs(2);
 
 /// The packet asks for a connection.
@@ -29,8 +29,8 @@ impl Runner<'_> {
         Context { now: self.now, awaits_connection, slack, has_ip }
     }
 
-    /// Which of the dialects a packet of the script is of; a message of ICMP
-    /// that quotes nothing known is of the one under test.
+    /// Chooses the dialect that a packet of the script is of; a message of ICMP that quotes nothing
+    /// known is of the one under test.
     fn dialect_of(&mut self, spec: &PacketSpec) -> Run {
         let Some(protocol) = protocol_of(spec) else { return Ok(()) };
         match self.dialects.iter().position(|it| it.protocol() == protocol) {

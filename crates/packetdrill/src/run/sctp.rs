@@ -34,7 +34,7 @@ struct Codec<'a> {
 }
 
 impl Codec<'_> {
-    /// The same for what the other side has sent, inside a report of it.
+    /// Returns the codec for what the other side has sent, inside a report of it.
     fn flipped(&self) -> Self {
         Codec { stack: !self.stack, ..*self }
     }

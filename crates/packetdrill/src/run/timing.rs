@@ -1,5 +1,5 @@
-//! When events are due, and how far off they may be: the larger of a fixed
-//! time and a share of the gap to the event before.
+//! Decides when events are due, and how far off they may be: the larger of a
+//! fixed time and a share of the gap to the event before.
 
 use crate::report::seconds;
 use crate::script::{Script, When};
@@ -9,14 +9,14 @@ use std::fmt;
 /// The deviation that is allowed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tolerance {
-    /// In any case.
+    /// The deviation that is allowed in any case.
     pub least: Span,
-    /// Of the gap.
+    /// Thousandths of the gap to the event before that are allowed.
     thousandths: u64,
 }
 
 impl Tolerance {
-    /// That of the script: 4 ms and 12.5 % where it says nothing.
+    /// Returns the tolerance that the script asks for: 4 ms and 12.5 % where it says nothing.
     pub fn of(script: &Script, instead: Option<Span>) -> Tolerance {
         let number = |name: &str| {
             let option = script.options.iter().rfind(|option| option.name == name)?;
@@ -35,8 +35,7 @@ impl Tolerance {
         self.least.max(gap.saturating_mul(self.thousandths) / 1000)
     }
 
-    /// When an event is due that counts from `base`; the event before it ended
-    /// at `ended`.
+    /// Returns when an event is due that counts from `base`; the event before it ended at `ended`.
     pub fn window(&self, when: When, base: Time, ended: Time) -> Window {
         let absolute = |span: Span| Time::ZERO.saturating_add(span);
         let (start, end, any) = match when {
@@ -54,7 +53,7 @@ impl Tolerance {
         Window { start, end, slack, any }
     }
 
-    /// When a blocking call returns that begins at `now`.
+    /// Returns when a blocking call may return that begins at `now`.
     pub fn end(&self, when: When, base: Time, end: Span, now: Time) -> Window {
         let at = match when {
             When::Relative(_) | When::RelativeRange(..) => base.saturating_add(end),
@@ -72,7 +71,7 @@ pub(super) struct Window {
     pub start: Time,
     end: Time,
     slack: Span,
-    /// Whenever.
+    /// The event is right at any time.
     pub any: bool,
 }
 
@@ -82,7 +81,7 @@ impl Window {
         if self.any { Time::NEVER } else { self.end.saturating_add(self.slack) }
     }
 
-    /// The moment is right.
+    /// Whether the event is right at this time.
     pub fn holds(&self, time: Time) -> bool {
         self.any || self.start <= time.saturating_add(self.slack) && time <= self.latest()
     }

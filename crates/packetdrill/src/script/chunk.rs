@@ -7,27 +7,27 @@ use Item::{
     Payload, Peer, PpidOrFsn, Reserved, SkippedMids, SkippedSsns, Tag, U16, U32, Uncoded,
 };
 
-/// The form of a chunk.
+/// The form of a chunk: its name, number and fields.
 #[derive(Debug)]
 pub(crate) struct Form {
-    /// Its name in scripts.
+    /// Name of the chunk in scripts.
     pub name: &'static str,
-    /// Its number on the wire.
+    /// Type of the chunk on the wire.
     pub kind: u8,
     /// What it holds, in this order in scripts and behind the header on the wire.
     pub items: &'static [Item],
 }
 
-/// A part of a chunk.
+/// A part of a chunk, in scripts and on the wire.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Item {
-    /// `flgs` of the header.
+    /// The flags of the header: `flgs`.
     Flags,
-    /// `len` of the header.
+    /// The length of the header: `len`.
     Len,
-    /// A number of 16 bits.
+    /// A number of 16 bits, by its name in scripts.
     U16(&'static str),
-    /// A number of 32 bits.
+    /// A number of 32 bits, by its name in scripts.
     U32(&'static str),
     /// A number of 32 bits that counts what the chunk's sender sends: a TSN.
     Own(&'static str),
@@ -35,7 +35,7 @@ pub(crate) enum Item {
     Peer(&'static str),
     /// `tag`: the initiate tag (RFC 9260 §3.3.2).
     Tag,
-    /// 16 bits that are zero.
+    /// 16 bits that are zero on the wire, and not in scripts.
     Reserved,
     /// `ppid` in the first part of a message, `fsn` in the others (RFC 8260 §2.1).
     PpidOrFsn,
@@ -53,11 +53,11 @@ pub(crate) enum Item {
     Cookie,
     /// The parameter with the information of a HEARTBEAT.
     Information,
-    /// That parameter again; left open, as it came.
+    /// The information of a HEARTBEAT that is sent back; left open, as it came.
     InformationBack,
-    /// Parameters.
+    /// The parameters of a chunk, in any number.
     Parameters,
-    /// Causes.
+    /// The causes of an error, in any number.
     Causes,
     /// Fields of these names, with no octets so far: scripts with the chunk are read, not run.
     Uncoded(&'static [&'static str]),

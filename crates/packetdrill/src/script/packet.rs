@@ -25,31 +25,31 @@ pub struct PacketSpec {
 /// `addr[a] > addr[b]`; `> addr[b]` alone leaves the source open.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Subflow {
-    /// Source.
+    /// Source address; `None` where the script leaves it open.
     pub src: Option<AddressName>,
-    /// Destination.
+    /// Destination address by its name.
     pub dst: AddressName,
 }
 
 /// `addr[name]`, with a value where the script gives one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct AddressName {
-    /// The name.
+    /// The name between the brackets.
     pub name: String,
     /// `addr[name=inet_addr("192.0.2.1")]`.
     pub value: Option<Value>,
 }
 
-/// An outer header.
+/// A header in front of the packet's own.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Encapsulation {
     /// `ipv4 a > b:` or `ipv6 a > b:`.
     Ip {
-        /// Version 6.
+        /// Whether the header is of IPv6.
         v6: bool,
-        /// Source.
+        /// Source address, as written.
         src: String,
-        /// Destination.
+        /// Destination address, as written.
         dst: String,
     },
     /// `gre:` or `gre[...]:`, as written.
@@ -61,56 +61,56 @@ pub enum Encapsulation {
 /// What a script says about the IP header; `None` and empty: nothing.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct IpSpec {
-    /// ECN field.
+    /// ECN field by its name.
     pub ect: Option<Ect>,
     /// The whole octet of DSCP and ECN.
     pub tos: Option<u8>,
-    /// DSCP by its name.
+    /// DSCP by its name in the registry.
     pub dscp: Option<String>,
-    /// Flow label.
+    /// Flow label of IPv6.
     pub flow_label: Option<u32>,
-    /// Hops left.
+    /// Hops left: TTL or hop limit.
     pub ttl: Option<u8>,
 }
 
 /// The ECN field by its name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ect {
-    /// `noecn`.
+    /// `noecn`: not ECN-capable.
     None,
-    /// `ect0`.
+    /// `ect0`: ECT(0).
     Ect0,
-    /// `ect1`.
+    /// `ect1`: ECT(1).
     Ect1,
-    /// `ect01`: either.
+    /// `ect01`: ECT(0) or ECT(1).
     Either,
-    /// `ce`.
+    /// `ce`: congestion experienced.
     Ce,
 }
 
-/// What a packet carries.
+/// The transport's part of a packet.
 #[derive(Clone, PartialEq, Debug)]
 pub enum PacketBody {
-    /// A TCP segment.
+    /// A TCP segment, as written.
     Tcp(TcpSpec),
-    /// A UDP datagram.
+    /// A UDP datagram, as written.
     Udp(UdpSpec),
-    /// An ICMP message.
+    /// An ICMP message, as written.
     Icmp(IcmpSpec),
-    /// An SCTP packet.
+    /// An SCTP packet, as written.
     Sctp(SctpSpec),
 }
 
 /// Control bits of a TCP segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Flags {
-    /// The bits.
+    /// The bits that the script names.
     pub bits: TcpFlags,
     /// The counter of Accurate ECN in place of AE, CWR and ECE.
     pub ace: Option<u8>,
 }
 
-/// `first:last(len)`.
+/// Sequence numbers as a script writes them: `first:last(len)`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Sequence {
     /// Number of the first octet; `None`: not compared.
@@ -123,52 +123,52 @@ pub struct Sequence {
     pub absolute: bool,
 }
 
-/// A TCP segment.
+/// A TCP segment as a script writes it; what it leaves open is not compared.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TcpSpec {
-    /// Control bits.
+    /// Control bits, and the counter of Accurate ECN.
     pub flags: Flags,
     /// Sequence numbers and length.
     pub sequence: Sequence,
-    /// Acknowledgment number.
+    /// Acknowledgment number; `None` without the flag ACK.
     pub ack: Option<u32>,
-    /// Window field.
+    /// Window field; `None`: not compared.
     pub window: Option<u16>,
-    /// Urgent pointer.
+    /// Urgent pointer; `None` where the script has none.
     pub urgent: Option<u16>,
-    /// Options.
+    /// Options of the header.
     pub options: OptionsSpec,
 }
 
 /// Options of a TCP segment.
 #[derive(Clone, PartialEq, Debug)]
 pub enum OptionsSpec {
-    /// `<...>`: not compared.
+    /// `<...>`: options are not compared.
     Any,
-    /// These, in this order; none where the script writes none.
+    /// The options in this order; none where the script writes none.
     List(Vec<TcpOptionSpec>),
 }
 
-/// One TCP option.
+/// One TCP option as a script writes it.
 #[derive(Clone, PartialEq, Debug)]
 pub enum TcpOptionSpec {
-    /// No-operation.
+    /// `nop`: no-operation.
     Nop,
-    /// End of the list.
+    /// `eol`: end of the option list.
     Eol,
-    /// Largest segment.
+    /// Maximum segment size, in octets.
     Mss(u16),
-    /// Window scale.
+    /// Window scale: the shift.
     WindowScale(u8),
-    /// SACK permitted.
+    /// SACK permitted: `sackOK`.
     SackPermitted,
-    /// SACK blocks, relative.
+    /// SACK blocks, relative to the start of the connection.
     Sack(Vec<(u32, u32)>),
     /// Timestamps; `None`: not compared.
     Timestamps {
-        /// TSval.
+        /// TSval; `None`: not compared.
         value: Option<u32>,
-        /// TSecr.
+        /// TSecr; `None`: not compared.
         echo: Option<u32>,
         /// `!`: the echo is taken as it is.
         absolute: bool,
@@ -179,21 +179,21 @@ pub enum TcpOptionSpec {
     FastOpen {
         /// Kind 254 instead of 34.
         experimental: bool,
-        /// The cookie.
+        /// Octets of the cookie, or the word that stands for it.
         cookie: Result<Vec<u8>, String>,
     },
     /// AccECN: counters in the order written.
     AccEcn(Vec<(String, u32)>),
     /// `gen-K HEX` or `exp-K HEX`: kind and octets.
     Generic {
-        /// Kind.
+        /// Kind of the option.
         kind: u8,
         /// A shared experimental kind (RFC 6994).
         experimental: bool,
         /// The octets after kind and length.
         octets: Vec<u8>,
     },
-    /// An MPTCP option.
+    /// An option of Multipath TCP.
     Mptcp(MptcpOption),
 }
 
@@ -202,25 +202,25 @@ pub enum TcpOptionSpec {
 pub struct MptcpOption {
     /// Name: `mpcapable`, `dss`...
     pub name: String,
-    /// Its arguments in order.
+    /// Its arguments, in order.
     pub arguments: Vec<MptcpArgument>,
 }
 
 /// One argument of an MPTCP option.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum MptcpArgument {
-    /// `nocs`, `v1`.
+    /// A word alone: `nocs`, `v1`.
     Word(String),
     /// `mpcdatalen 1000` has the word and the number.
     Number(i64),
-    /// `dsn8=1`.
+    /// A name with a value: `dsn8=1`.
     Set(String, Value),
     /// `key[ckey, skey]`, `flags[flag_h]`, `addr[a]`.
     List(String, Vec<super::Field>),
 }
 
 impl MptcpOption {
-    /// The word is there.
+    /// Whether the word is among the arguments.
     pub fn has(&self, word: &str) -> bool {
         self.arguments.iter().any(|it| matches!(it, MptcpArgument::Word(w) if w == word))
     }
@@ -246,20 +246,20 @@ impl MptcpOption {
 /// A UDP datagram: its length.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct UdpSpec {
-    /// Octets of payload.
+    /// Octets of payload in the datagram.
     pub len: u32,
 }
 
-/// An ICMP message.
+/// An ICMP message as a script writes it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct IcmpSpec {
-    /// Type by its name.
+    /// Type of the message by its name.
     pub kind: String,
     /// Code by its name or number.
     pub code: Option<String>,
-    /// MTU of the next hop.
+    /// MTU of the next hop, in octets.
     pub mtu: Option<u32>,
-    /// Identifier of an echo.
+    /// Identifier of an echo request or reply.
     pub id: Option<u16>,
     /// The packet that it quotes.
     pub quote: Option<IcmpQuote>,
@@ -272,20 +272,20 @@ pub struct IcmpSpec {
 pub enum IcmpQuote {
     /// `[first:last(len)]` of TCP.
     Tcp(Sequence),
-    /// `[udp(len)]`.
+    /// `[udp(len)]`: octets of UDP payload.
     Udp(u32),
-    /// `[sctp(tag)]`.
+    /// `[sctp(tag)]`: the verification tag.
     Sctp(u32),
-    /// `[raw(len)]`.
+    /// `[raw(len)]`: octets of any protocol.
     Raw(u32),
 }
 
-/// An SCTP packet.
+/// An SCTP packet as a script writes it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SctpSpec {
     /// Verification tag, where the script gives one.
     pub tag: Option<u32>,
-    /// The checksum is wrong.
+    /// The checksum is wrong on purpose.
     pub bad_checksum: bool,
     /// The checksum is zero (RFC 9653).
     pub zero_checksum: bool,

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A value as written.
+/// A value as the script writes it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Value {
     /// `...`: chosen by who runs the script, or not compared.
@@ -13,17 +13,17 @@ pub enum Value {
     Word(String),
     /// Alternatives of flags: `O_RDWR|O_NONBLOCK`.
     Or(Vec<Value>),
-    /// Between double quotes.
+    /// A text between double quotes.
     Text(String),
-    /// `[a, b]`.
+    /// A list: `[a, b]`.
     List(Vec<Field>),
-    /// `{a=1, b=2}`.
+    /// A structure: `{a=1, b=2}`.
     Struct(Vec<Field>),
-    /// `htons(80)`.
+    /// A function of its arguments: `htons(80)`.
     Call(String, Vec<Value>),
-    /// `NAME[a=1, b=2]`.
+    /// A name with fields: `NAME[a=1, b=2]`.
     Tree(String, Vec<Field>),
-    /// `2:8`.
+    /// A range of numbers: `2:8`.
     Range(i64, i64),
 }
 
@@ -34,7 +34,7 @@ pub struct Field {
     pub name: Option<String>,
     /// What stands in parentheses behind the name: `msg_iov(1)=`.
     pub count: Option<Value>,
-    /// The value.
+    /// The value behind the equals sign.
     pub value: Value,
 }
 
@@ -55,7 +55,7 @@ impl Value {
         }
     }
 
-    /// The part of that name.
+    /// Returns the value of the field of that name.
     pub fn field(&self, name: &str) -> Option<&Value> {
         let named = |f: &&Field| f.name.as_deref() == Some(name);
         self.fields()?.iter().find(named).map(|f| &f.value)

@@ -6,10 +6,10 @@ use anabranch_socket::{Errno, Fd};
 
 const MSG_DONTWAIT: i64 = 0x40;
 
-/// What came of trying a call.
+/// The outcome of trying a call.
 pub(super) enum Attempt {
     Returns(Returned),
-    /// It would block.
+    /// The call would block.
     Blocks,
     NotApplicable(String),
 }

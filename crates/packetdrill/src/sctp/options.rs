@@ -29,7 +29,7 @@ const EVENTS: [(&str, Event); 14] = [
     ("SCTP_STREAM_CHANGE_EVENT", Event::StreamChange),
 ];
 
-/// The same by the fields of `struct sctp_event_subscribe`.
+/// The events by the fields of `struct sctp_event_subscribe`.
 const SUBSCRIPTIONS: [(&str, Event); 10] = [
     ("sctp_association_event", Event::Association),
     ("sctp_address_event", Event::PeerAddress),

@@ -97,7 +97,7 @@ pub fn notified(call: &Call, written: Value, octets: u64, end: bool) -> Returned
 pub struct Message {
     /// Address and port that it came from.
     pub from: (Addr, u16),
-    /// Octets.
+    /// Octets that were received.
     pub len: u64,
     /// It ends with them (`MSG_EOR`).
     pub end: bool,

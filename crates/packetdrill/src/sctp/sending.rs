@@ -17,13 +17,13 @@ const SACK_IMMEDIATELY: i64 = 0x4000;
 /// What a call sends, as it says so.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Outgoing {
-    /// Octets of the message.
+    /// Octets of the message, as the call says.
     pub len: u64,
     /// Flags of the call, not of the message.
     pub flags: i64,
     /// Address and port that it names.
     pub to: Option<(Addr, u16)>,
-    /// How it is sent; `None` for the socket's defaults.
+    /// Options of the message; `None` for the socket's defaults.
     pub info: Option<SendInfo>,
     /// Policy of partial reliability and its value; `None` for the socket's default.
     pub policy: Option<(i64, i64)>,
@@ -32,9 +32,9 @@ pub struct Outgoing {
 /// `struct sctp_sndinfo` (RFC 6458 §5.3.4).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SendInfo {
-    /// Stream.
+    /// Number of the stream.
     pub stream: u16,
-    /// Flags of the message.
+    /// Flags of the message (`SCTP_UNORDERED` and others).
     pub flags: i64,
     /// Payload protocol identifier, as it is read.
     pub ppid: u32,

@@ -8,7 +8,7 @@ use anabranch_sctp::{Config, ImmediateSacks, InitialWindow, WindowUnit};
 use anabranch_units::Span;
 use anabranch_wire::Packet;
 
-/// Of its own accord FreeBSD asks for SACKs in SHUTDOWN-PENDING alone, as captures of usrsctp show.
+/// FreeBSD asks for SACKs of its own accord in SHUTDOWN-PENDING alone, as captures of usrsctp show.
 const AT_THE_END: ImmediateSacks = ImmediateSacks {
     window_full: false,
     shutdown_pending: true,
@@ -84,7 +84,7 @@ const MISSING: [(&str, &str); 6] = [
     ("net.sctp.addip_enable", "changes of addresses by sockets"),
 ];
 
-/// Makes a setting.
+/// Applies the setting `name` of a script to the configuration.
 pub(super) fn configure(config: &mut Config, name: &str, value: &str) -> Configured {
     let Some(short) = name.strip_prefix("net.inet.sctp.").or(name.strip_prefix("net.sctp.")) else {
         return match name {

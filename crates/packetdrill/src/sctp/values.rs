@@ -12,18 +12,18 @@ pub fn structure(fields: Vec<(&str, Value)>) -> Value {
     Value::Struct(fields.into_iter().map(field).collect())
 }
 
-/// The same of numbers alone.
+/// Makes a structure whose fields are all numbers.
 pub fn numbers(fields: &[(&str, i64)]) -> Value {
     structure(fields.iter().map(|(name, n)| (*name, Value::Number(*n))).collect())
 }
 
-/// `[a, b]`.
+/// Makes a list: `[a, b]`.
 pub fn list(values: impl IntoIterator<Item = Value>) -> Value {
     let unnamed = |value| Field { name: None, count: None, value };
     Value::List(values.into_iter().map(unnamed).collect())
 }
 
-/// `[n]`.
+/// Makes a list of one number: `[n]`.
 pub fn one(n: i64) -> Value {
     list([Value::Number(n)])
 }
@@ -40,9 +40,10 @@ pub fn part(value: &Value, name: &str) -> Option<i64> {
 
 /// Octets of the buffers in a list of `{iov_base, iov_len}`.
 pub fn length_of_vectors(vectors: Option<&Value>) -> u64 {
-    let len = |it: &Field| {
-        let fields = it.value.fields()?;
-        let named = it.value.field("iov_len").or_else(|| fields.get(1).map(|it| &it.value));
+    let len = |field: &Field| {
+        let fields = field.value.fields()?;
+        let named =
+            field.value.field("iov_len").or_else(|| fields.get(1).map(|field| &field.value));
         named.and_then(number)
     };
     let vectors = vectors.and_then(Value::fields).unwrap_or_default();

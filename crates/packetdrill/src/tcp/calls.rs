@@ -129,7 +129,7 @@ fn waits(sockets: &Sockets, fd: Fd, flags: i64) -> bool {
     flags & MSG_DONTWAIT == 0 && sockets.is_blocking(fd) == Ok(true)
 }
 
-/// To whom a write is addressed, where it is.
+/// Returns the address that a write names, if it does.
 fn addressee(call: &Call) -> Option<&Value> {
     let address = match call.name.as_str() {
         "sendto" => call.arguments.get(4),
@@ -149,7 +149,7 @@ fn flags_of(call: &Call) -> i64 {
     call.arguments.get(at).and_then(number).unwrap_or(0)
 }
 
-/// How many octets a read or write is about.
+/// Returns how many octets a read or write is about.
 fn length_of(call: &Call) -> u64 {
     let vectors = match call.name.as_str() {
         "sendmsg" | "recvmsg" => call.arguments.get(1).and_then(|it| it.field("msg_iov")),
@@ -161,7 +161,7 @@ fn length_of(call: &Call) -> u64 {
     vectors.iter().filter_map(len).fold(0, |all, len| all.saturating_add(len.max(0) as u64))
 }
 
-/// When a call gives up (`SO_SNDTIMEO`, `SO_RCVTIMEO`).
+/// Returns when a call gives up (`SO_SNDTIMEO`, `SO_RCVTIMEO`).
 fn patience(sockets: &Sockets, fd: Fd, now: Time, waiting: Option<&Waiting>, writes: bool) -> Time {
     let begins = || {
         let patience = sockets.patience(fd, writes);
@@ -284,13 +284,13 @@ fn poll(sockets: &Sockets, now: Time, call: &Call, waiting: Option<&Waiting>) ->
 
 /// What a descriptor is ready for, as `poll` reports it.
 fn events(sockets: &Sockets, fd: Fd) -> i64 {
-    let Ok(it) = sockets.readiness(fd) else { return 32 };
+    let Ok(readiness) = sockets.readiness(fd) else { return 32 };
     let bits = [
-        (it.readable, 1 | 0x40),
-        (it.writable, 4 | 0x100),
-        (it.error, 8),
-        (it.hang_up, 16),
-        (it.peer_ended, 0x2000),
+        (readiness.readable, 1 | 0x40),
+        (readiness.writable, 4 | 0x100),
+        (readiness.error, 8),
+        (readiness.hang_up, 16),
+        (readiness.peer_ended, 0x2000),
     ];
     bits.iter().filter(|(on, _)| *on).map(|(_, bit)| bit).sum()
 }

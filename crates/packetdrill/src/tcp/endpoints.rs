@@ -22,7 +22,7 @@ use anabranch_wire::Addr;
 const FIRST: u32 = 10;
 /// The first of addresses whose IP a command names.
 const FIRST_NAMED: u32 = 100;
-/// How many there can be: each has an identifier of 8 bits, and 0 is not one.
+/// Most endpoints: each has an identifier of 8 bits, and 0 is not one.
 const MOST: u32 = 255;
 
 /// What a command changes of connections that there are.
@@ -48,7 +48,7 @@ pub(super) fn change(text: &str) -> Option<Change> {
     }
 }
 
-/// A command, as words.
+/// Applies a command of `ip mptcp` or of a helper, given as words.
 pub(super) fn configure(settings: &mut MultipathSettings, text: &str) -> Configured {
     let words: Vec<&str> = text.split_whitespace().filter(|it| !it.starts_with("-6")).collect();
     let (program, rest) = match words.split_first() {

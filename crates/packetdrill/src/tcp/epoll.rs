@@ -45,8 +45,8 @@ pub(super) fn wait(
         return Attempt::Blocks { progress: 0, deadline };
     }
     // The numbers that scripts give with the events are their own.
-    let asked = call.arguments.get(1).and_then(|it| match it {
-        Value::Struct(_) => it.field("events").and_then(number),
+    let asked = call.arguments.get(1).and_then(|asked| match asked {
+        Value::Struct(_) => asked.field("events").and_then(number),
         _ => None,
     });
     // EPOLLRDNORM and EPOLLWRNORM are reported where they were asked for.

@@ -57,12 +57,16 @@ fn number_on_linux(state: State) -> i64 {
 
 /// Writes the fields into `names`.
 pub(super) fn report(profile: Profile, info: &TcpInfo, names: &mut Names) {
-    let (it, traffic) = (&info.connection, &info.traffic);
-    report_state(profile, Some(it.state), names);
+    let (connection, traffic) = (&info.connection, &info.traffic);
+    report_state(profile, Some(connection.state), names);
     let micros = |span: Option<Span>| span.map_or(0, |span| span.as_nanos() / 1000);
-    let whole = |octets: u64| octets / it.mss.max(1);
-    let ssthresh = if it.ssthresh == u64::MAX { INFINITE_SSTHRESH } else { whole(it.ssthresh) };
-    let repair = match it.repair {
+    let whole = |octets: u64| octets / connection.mss.max(1);
+    let ssthresh = if connection.ssthresh == u64::MAX {
+        INFINITE_SSTHRESH
+    } else {
+        whole(connection.ssthresh)
+    };
+    let repair = match connection.repair {
         Repair::Open => 0,
         Repair::Disorder => 1,
         Repair::Reduced => 2,
@@ -70,42 +74,42 @@ pub(super) fn report(profile: Profile, info: &TcpInfo, names: &mut Names) {
         Repair::Loss => 4,
     };
     let options = [
-        (it.timestamps, 1),
-        (it.sack, 2),
-        (it.window_scale.is_some(), 4),
-        (it.ecn, 8),
-        (it.ecn && traffic.ecn_seen, 16),
-        (it.syn_data, 32),
+        (connection.timestamps, 1),
+        (connection.sack, 2),
+        (connection.window_scale.is_some(), 4),
+        (connection.ecn, 8),
+        (connection.ecn && traffic.ecn_seen, 16),
+        (connection.syn_data, 32),
     ];
     let options = options.iter().filter(|(on, _)| *on).map(|(_, bit)| bit).sum::<u64>();
-    let (peer_shift, own_shift) = it.window_scale.unwrap_or((0, 0));
+    let (peer_shift, own_shift) = connection.window_scale.unwrap_or((0, 0));
     let fields = [
         ("tcpi_ca_state", repair),
-        ("tcpi_retransmits", it.retries as u64),
-        ("tcpi_probes", it.probes as u64),
-        ("tcpi_backoff", it.backoff as u64),
+        ("tcpi_retransmits", connection.retries as u64),
+        ("tcpi_probes", connection.probes as u64),
+        ("tcpi_backoff", connection.backoff as u64),
         ("tcpi_options", options),
         ("tcpi_snd_wscale", peer_shift as u64),
         ("tcpi_rcv_wscale", own_shift as u64),
-        ("tcpi_rto", micros(Some(it.rto))),
-        ("tcpi_snd_mss", it.mss),
-        ("tcpi_unacked", it.segments.unacked),
-        ("tcpi_delivered", it.segments.delivered),
-        ("tcpi_sacked", it.segments.sacked),
-        ("tcpi_lost", it.segments.lost),
-        ("tcpi_retrans", it.segments.resent),
+        ("tcpi_rto", micros(Some(connection.rto))),
+        ("tcpi_snd_mss", connection.mss),
+        ("tcpi_unacked", connection.segments.unacked),
+        ("tcpi_delivered", connection.segments.delivered),
+        ("tcpi_sacked", connection.segments.sacked),
+        ("tcpi_lost", connection.segments.lost),
+        ("tcpi_retrans", connection.segments.resent),
         ("tcpi_last_data_sent", info.last_data_sent.as_millis()),
         ("tcpi_last_data_recv", info.last_data_received.as_millis()),
-        ("tcpi_rtt", micros(it.srtt)),
-        ("tcpi_rttvar", micros(it.rttvar)),
+        ("tcpi_rtt", micros(connection.srtt)),
+        ("tcpi_rttvar", micros(connection.rttvar)),
         ("tcpi_snd_ssthresh", ssthresh),
-        ("tcpi_snd_cwnd", whole(it.cwnd)),
-        ("tcpi_advmss", it.advertised_mss),
-        ("tcpi_reordering", it.reordering as u64),
-        ("tcpi_reord_seen", it.reorderings as u64),
-        ("tcpi_total_retrans", it.total_retransmitted_packets),
-        ("tcpi_notsent_bytes", it.unsent),
-        ("tcpi_min_rtt", micros(it.min_rtt)),
+        ("tcpi_snd_cwnd", whole(connection.cwnd)),
+        ("tcpi_advmss", connection.advertised_mss),
+        ("tcpi_reordering", connection.reordering as u64),
+        ("tcpi_reord_seen", connection.reorderings as u64),
+        ("tcpi_total_retrans", connection.total_retransmitted_packets),
+        ("tcpi_notsent_bytes", connection.unsent),
+        ("tcpi_min_rtt", micros(connection.min_rtt)),
         ("tcpi_last_ack_recv", info.last_ack_received.as_millis()),
         ("tcpi_bytes_acked", info.acknowledged),
         ("tcpi_bytes_received", info.received),
@@ -120,10 +124,10 @@ pub(super) fn report(profile: Profile, info: &TcpInfo, names: &mut Names) {
         ("tcpi_busy_time", micros(Some(info.limits.busy))),
         ("tcpi_rwnd_limited", micros(Some(info.limits.window))),
         ("tcpi_sndbuf_limited", micros(Some(info.limits.buffer))),
-        ("tcpi_rcv_mss", it.peer_mss),
-        ("tcpi_rcv_wnd", it.own_window),
-        ("tcpi_snd_wnd", it.peer_window),
-        ("tcpi_pmtu", it.path_mtu),
+        ("tcpi_rcv_mss", connection.peer_mss),
+        ("tcpi_rcv_wnd", connection.own_window),
+        ("tcpi_snd_wnd", connection.peer_window),
+        ("tcpi_pmtu", connection.path_mtu),
         ("tcpi_fackets", 0),
         ("tcpi_last_ack_sent", 0),
     ];

@@ -73,7 +73,7 @@ const WITHOUT_EFFECT: [&str; 18] = [
     "qdisc",
 ];
 
-/// Makes a setting.
+/// Applies the setting `name` of a script to the settings.
 pub(super) fn configure(settings: &mut Settings, name: &str, value: &str) -> Configured {
     if let Some(configured) = freebsd::configure(settings, name, value) {
         return configured;

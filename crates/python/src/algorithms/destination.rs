@@ -12,17 +12,17 @@ use std::sync::Arc;
 view! {
     /// What a path policy sees of a path. Octets, unless a name says otherwise.
     Destination {
-        /// Its place in the list.
+        /// Place of the path in the list.
         index: usize,
         /// Confirmed, and neither inactive nor potentially failed.
         active: bool,
         /// May carry data at all if no path is active.
         confirmed: bool,
-        /// Congestion window.
+        /// Congestion window of the path.
         cwnd: u64,
-        /// Slow-start threshold.
+        /// Slow-start threshold of the path.
         ssthresh: u64,
-        /// Outstanding.
+        /// Outstanding octets, chunk headers included.
         in_flight: u64,
         /// Estimated share of chunks that are lost.
         loss: f64,
@@ -30,7 +30,7 @@ view! {
         srtt_s: Option<f64>,
         /// Retransmission timeout in force in seconds, back-off included.
         rto_s: f64,
-        /// Errors in a row.
+        /// Errors in a row, which an answer clears.
         errors: u32,
         /// Potentially failed: carries data where no path is active.
         potentially_failed: bool,

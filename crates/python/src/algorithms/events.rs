@@ -95,7 +95,7 @@ event! {
 }
 
 event! {
-    /// A congestion signal.
+    /// A signal of congestion with its cause.
     Congestion { event: CongestionEvent, repeated: bool }
 
     /// `loss`, `timeout` or `mark`.
@@ -115,7 +115,7 @@ event! {
 }
 
 event! {
-    /// Data left.
+    /// Data has left the sender.
     Sent { bytes: u64 }
 
     /// Octets of the segment.
@@ -186,7 +186,7 @@ impl Path {
     fn cwnd(&self) -> u64 {
         self.sibling.window
     }
-    /// Its window is below its threshold.
+    /// Whether the path's window is below its threshold.
     #[getter]
     fn in_slow_start(&self) -> bool {
         self.sibling.slow_start
@@ -206,7 +206,7 @@ impl Path {
     fn min_rtt_s(&self) -> Option<f64> {
         seconds(self.sibling.min_rtt)
     }
-    /// What its algorithm tells: its `shared`.
+    /// State that its algorithm shares (`shared`).
     #[getter]
     fn shared(&self) -> f64 {
         self.sibling.state.own

@@ -18,7 +18,7 @@ pyo3::create_exception!(
     "A call of an algorithm did not return within the limit."
 );
 
-/// How often calls are looked at.
+/// Time between two looks at the calls.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// The limit in looks; 0 for none.
@@ -26,7 +26,7 @@ static LIMIT: AtomicU64 = AtomicU64::new(0);
 
 /// A thread that calls algorithms.
 struct Caller {
-    /// As the interpreter knows it.
+    /// Number by which the interpreter knows the thread.
     ident: u64,
     /// Begun and ended calls: odd during one.
     calls: AtomicU64,

@@ -56,7 +56,7 @@ pub(crate) struct Class {
     options: Py<PyDict>,
     /// The hooks that it defines itself.
     hooks: Vec<String>,
-    /// Its calls may take as long as they like.
+    /// Whether calls may take as long as they like.
     unlimited: bool,
 }
 

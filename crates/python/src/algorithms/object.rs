@@ -35,7 +35,7 @@ impl Object {
         self.made.as_ref().expect("made above").bind(py).clone()
     }
 
-    /// What `hook` returns.
+    /// Calls `hook` and returns what it returns.
     pub fn call<'py, A: pyo3::call::PyCallArgs<'py>>(
         &mut self,
         py: Python<'py>,

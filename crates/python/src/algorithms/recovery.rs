@@ -24,13 +24,13 @@ view! {
         acked: u64,
         /// Octets newly known to have arrived.
         delivered: u64,
-        /// It is a duplicate.
+        /// Whether the ACK is a duplicate.
         duplicate: bool,
-        /// Duplicates in a row.
+        /// Duplicate ACKs in a row.
         dupacks: u32,
         /// SACKed ranges above `una`, as pairs of first offset and the one after the last.
         sacked: Vec<(u64, u64)>,
-        /// What was called lost and has not been sent again.
+        /// Ranges that were called lost and have not been sent again.
         lost: Vec<(u64, u64)>,
         /// A loss is being repaired.
         in_recovery: bool,

@@ -12,11 +12,11 @@ view! {
     ForwardLink {
         /// Simulated time in seconds.
         time_s: f64,
-        /// How long the ACK at the head has been held, in seconds.
+        /// Time that the ACK at the head has been held, in seconds.
         held_s: f64,
         /// Packets that wait in the queue.
         packets: u64,
-        /// Their octets.
+        /// Octets of the packets that wait.
         octets: u64,
         /// Octets that came to the link so far.
         octets_received: u64,

@@ -11,17 +11,17 @@ use std::sync::Arc;
 view! {
     /// What a scheduler sees of a subflow. Octets, unless a name says otherwise.
     Subflow {
-        /// Which: stable while it lives.
+        /// Number of the subflow, stable while it lives.
         id: u32,
         /// A segment of new data would leave at once.
         has_room: bool,
         /// Smoothed round-trip time in seconds.
         srtt_s: f64,
-        /// Its mean deviation in seconds.
+        /// Mean deviation of the round-trip time, in seconds.
         rttvar_s: f64,
-        /// Congestion window.
+        /// Congestion window of the subflow.
         cwnd: u64,
-        /// In the network.
+        /// Octets of the subflow in the network.
         in_flight: u64,
         /// Payload of a full segment.
         mss: u64,
@@ -41,7 +41,7 @@ view! {
         nxt: u64,
         /// Octets that wait to be given to a subflow.
         unsent: u64,
-        /// How many of them the receiver's window lets leave.
+        /// Octets of them that the receiver's window lets leave.
         window_left: u64,
     }
 }

@@ -111,7 +111,7 @@ impl Window {
         self.mss
     }
 
-    /// For a generator of its own: `random.Random(self.seed)` in `on_start`.
+    /// A seed for a generator of its own: `random.Random(self.seed)` in `on_start`.
     #[getter]
     fn seed(&self) -> u64 {
         self.seed

@@ -15,7 +15,7 @@ pub(super) fn long_flow() -> String {
     )
 }
 
-/// The same over SCTP, with the same window algorithm and receive buffer.
+/// The scenario of [`long_flow`] over SCTP, with the same window algorithm and receive buffer.
 pub(super) fn sctp_bulk() -> String {
     let options =
         "protocol = \"sctp\"\nsctp = { window = \"cubic\", receive_buffer = \"64 MiB\" }\n";
@@ -93,7 +93,7 @@ pub(super) fn dumbbell(window: &str) -> String {
     dumbbell_with(window, "")
 }
 
-/// The same with further fields of the bottleneck.
+/// The scenario of [`dumbbell`] with further fields of the bottleneck.
 pub(super) fn dumbbell_with(window: &str, bottleneck: &str) -> String {
     let mut hosts = Vec::new();
     let (mut links, mut flows) = (String::new(), String::new());

@@ -8,22 +8,22 @@ use anabranch_live::{Couplings, KernelControl, control};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Those of a run. They leave the kernel when this is dropped.
+/// The algorithms that a run has loaded. They leave the kernel when this is dropped.
 #[derive(Debug)]
 pub(super) struct Controls {
     kernels: Vec<String>,
-    /// By the scenario's name.
+    /// The loaded algorithms, by the names that scenarios have for them.
     loaded: BTreeMap<&'static str, KernelControl>,
 }
 
 /// What an algorithm of ours counted in the kernel.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ControlRow {
-    /// As the scenario calls it.
+    /// Name of the algorithm in scenarios.
     pub window: String,
-    /// As the kernel knew it.
+    /// Name under which the kernel knew it.
     pub name: String,
-    /// What it counted.
+    /// Totals that it counted in the kernel.
     pub counts: Counts,
 }
 

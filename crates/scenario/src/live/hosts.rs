@@ -49,7 +49,7 @@ pub(super) fn receive_buffer(config: &Config) -> u64 {
     .unwrap_or(config.receive_buffer)
 }
 
-/// What each external host is to be.
+/// Makes the settings of each external host.
 pub(super) fn settings(
     scenario: &Scenario,
     graph: &Graph<'_>,

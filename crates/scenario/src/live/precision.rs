@@ -1,4 +1,4 @@
-//! How precise a live run was, and whether that matters.
+//! Judges how precise a live run was, and whether that matters.
 
 use crate::graph::Graph;
 use crate::multihoming;
@@ -7,10 +7,10 @@ use anabranch_live::{Lateness, Scheduling};
 use anabranch_units::Span;
 use std::time::Duration;
 
-/// How late packets left for external hosts, and why.
+/// The lateness of packets for external hosts, and its causes.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Precision {
-    /// From the date at which a packet should have left until it had.
+    /// Times from the date at which a packet should have left until it had.
     pub lateness: Lateness,
     /// The longest time that the loop was away beyond its sleep.
     pub longest_absence: Span,
@@ -18,7 +18,7 @@ pub struct Precision {
     pub started: Duration,
     /// Processor time of the loop.
     pub cpu: Duration,
-    /// How the loop was scheduled.
+    /// The scheduling policy under which the loop ran.
     pub scheduling: Scheduling,
     /// It ran without root's rights.
     pub unprivileged: bool,
@@ -26,7 +26,7 @@ pub struct Precision {
     pub shortest_round_trip: Span,
 }
 
-/// What one packet in a hundred may be late by at any rate.
+/// The lateness that one packet in a hundred may always have.
 const FLOOR: Span = Span::from_micros(200);
 /// The retransmission timeout of Linux is at least 200 ms: half of that.
 const LONGEST_ABSENCE: Span = Span::from_millis(100);

@@ -10,7 +10,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 pub(super) struct Segment {
     pub(super) seq: Serial32,
     pub(super) ack: Serial32,
-    /// Octets of payload.
+    /// Octets of payload, by the lengths in the headers.
     pub(super) len: u32,
     flags: u8,
     /// It has an option of Multipath TCP (kind 30).

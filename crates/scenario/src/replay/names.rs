@@ -13,7 +13,7 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// From packets: where each was seen, and its addresses, from and to.
+    /// Finds names from packets: where each was seen, and its addresses, from and to.
     pub(super) fn new(
         seen: impl Iterator<Item = (u32, Option<Direction>, [IpAddr; 2])>,
         interfaces: &[SeenInterface],
@@ -33,7 +33,7 @@ impl Names {
         Names { names }
     }
 
-    /// An address has a name.
+    /// Whether an address has a name.
     pub(super) fn knows(&self, address: IpAddr) -> bool {
         self.names.contains_key(&address)
     }
@@ -44,13 +44,12 @@ impl Names {
     }
 }
 
-/// How many connections there are between the same two, whichever of them is
-/// first.
+/// Counts the connections between the same two, whichever of them is first.
 #[derive(Default)]
 pub(super) struct Pairs(BTreeMap<[String; 2], u32>);
 
 impl Pairs {
-    /// Counts these.
+    /// Counts the connections that have these ends.
     pub(super) fn of(ends: impl Iterator<Item = [String; 2]>) -> Pairs {
         let mut pairs = Pairs::default();
         for mut both in ends {

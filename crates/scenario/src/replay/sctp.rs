@@ -22,7 +22,7 @@ struct Seen {
     nanos: u64,
     interface: u32,
     direction: Option<Direction>,
-    /// From the side that was seen first.
+    /// The packet is from the side that was seen first.
     forward: bool,
     addresses: [IpAddr; 2],
     is_init: bool,
@@ -43,7 +43,7 @@ struct Association {
     ports: [u16; 2],
     /// The tag in packets that come to the side.
     tags: [Option<u32>; 2],
-    /// In the order in which they were seen.
+    /// Addresses of both sides, in the order in which they were seen.
     addresses: [Vec<IpAddr>; 2],
     seen: Vec<Seen>,
 }

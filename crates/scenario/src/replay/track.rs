@@ -25,7 +25,7 @@ struct Send {
     again: bool,
 }
 
-/// What one direction was seen to do.
+/// The packets of one direction of a connection.
 pub(super) struct Track {
     start: u64,
     sends: Vec<Send>,
@@ -40,8 +40,7 @@ pub(super) struct Track {
 }
 
 impl Track {
-    /// Of the packets of a connection the data of one direction; `None` when
-    /// there was none.
+    /// Finds the data of one direction in the packets of a connection; `None` when there was none.
     pub(super) fn new(seen: &[Seen], forward: bool) -> Option<Track> {
         let ours = || seen.iter().filter(|seen| seen.forward == forward);
         let data = || ours().filter(|our| our.segment.len > 0);
@@ -136,7 +135,7 @@ impl Track {
         self.ended = fin.is_some_and(|fin| arrived >= fin);
     }
 
-    /// Its row.
+    /// Returns the row of this direction in the table of flows.
     pub(super) fn row(&self, flow: String) -> ReplayedFlow {
         let (last, bytes) = self.received.last().copied().unwrap_or((self.start, 0));
         let seconds = (last - self.start) as f64 / 1e9;
@@ -153,7 +152,7 @@ impl Track {
         }
     }
 
-    /// Its series.
+    /// Adds the series of this direction to `out`.
     pub(super) fn series(&self, flow: &str, out: &mut Vec<NamedSeries>) {
         out.push(NamedSeries {
             name: format!("{flow}.sends"),
@@ -197,9 +196,9 @@ pub(super) fn add<T: Copy>(
 /// What has arrived of a stream.
 #[derive(Default)]
 struct Assembly {
-    /// All before this.
+    /// Offset before which all has arrived.
     front: u64,
-    /// And these: start and end.
+    /// Start and end of what has arrived beyond `front`.
     beyond: BTreeMap<u64, u64>,
 }
 

@@ -1,12 +1,12 @@
-//! Which of the places where a direction's packets were seen tells of it.
+//! Chooses among the places where a direction's packets were seen.
 
 use anabranch_wire::pcapng::Direction;
 use std::collections::BTreeMap;
 
-/// Where a packet was seen, and whether it came or went there.
+/// The interface at which a packet was seen, and whether it came or went there.
 pub(super) type Place = (u32, Option<Direction>);
 
-/// Where a direction's packets are looked at.
+/// The place at which a direction's packets are looked at.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct View {
     pub(super) interface: u32,

@@ -15,7 +15,7 @@ use anabranch_units::{Rate, Span};
 use std::mem::discriminant;
 use toml::Value;
 
-/// A line of ATM.
+/// A line of ATM between two nodes.
 #[derive(Clone, PartialEq, Debug)]
 pub struct LineSpec {
     /// Switches, or hosts and routers as end systems.
@@ -56,7 +56,7 @@ impl LineSpec {
     }
 }
 
-/// Two different nodes.
+/// Reads and writes two different nodes.
 pub(super) fn ends(allowed: &'static str) -> impl Kind<Value = [String; 2]> {
     let read = move |f: &Fields<'_>, name: &'static str| {
         let Some(ends) = f.texts(name)? else { return Ok(None) };
@@ -68,7 +68,8 @@ pub(super) fn ends(allowed: &'static str) -> impl Kind<Value = [String; 2]> {
     by(|| Shape::Tuple(vec![Shape::Text, Shape::Text]), read, write)
 }
 
-/// How ports allocate; the fields of another law than that which is chosen are none.
+/// Reads, writes or describes how ports allocate; the fields of another law than that which is
+/// chosen are none.
 fn allocations(form: &mut Form<'_>, chosen: &mut AllocationConfig) -> Result<(), InputError> {
     let all = [
         ("erica", AllocationConfig::Erica(EricaConfig::default())),

@@ -9,9 +9,9 @@ use anabranch_units::Span;
 /// A change of the addresses of one side (RFC 5061).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct AddressChange {
-    /// How long after the association was established.
+    /// Time of the change after the association was established.
     pub at: Span,
-    /// What its host does.
+    /// What the host does with the address.
     pub change: ChangeOfAddress,
     /// The interface of `from` or of `to` that it is about.
     pub interface: String,
@@ -20,9 +20,9 @@ pub struct AddressChange {
 /// What a host may do with an address of its own.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ChangeOfAddress {
-    /// It is one more.
+    /// The host has one more address.
     Add,
-    /// It is one less.
+    /// The host gives up an address.
     Delete,
     /// The peer is asked to send there first.
     Primary,

@@ -8,28 +8,28 @@ use anabranch_attack::{ATTACKS, Aim, Kind, Target};
 use anabranch_units::Span;
 use toml::Table;
 
-/// An attack.
+/// An attack on a host, a port or a flow.
 #[derive(Clone, PartialEq, Debug)]
 pub struct AttackSpec {
-    /// Its name.
+    /// Name of the attack in results.
     pub name: String,
-    /// Which.
+    /// The kind of attack, with its parameters.
     pub kind: Kind,
     /// The host that attacks; of an attack of a peer's, the end of `flow` that does.
     pub from: String,
-    /// The host under attack.
+    /// The host under attack; `None` where it follows from the flow.
     pub to: Option<String>,
-    /// The port under attack.
+    /// The port under attack; `None` where it follows from the flow.
     pub port: Option<u16>,
-    /// The flow under attack.
+    /// The flow under attack; `None` for attacks on ports.
     pub flow: Option<String>,
-    /// Packets in a second.
+    /// Packets that the attacker sends in a second.
     pub per_second: f64,
-    /// When it begins.
+    /// Time at which the attack begins, after the start of the run.
     pub start: Span,
-    /// How long it takes; `None` until the end.
+    /// Length of the attack; `None` until the end.
     pub duration: Option<Span>,
-    /// What is known of the flow's numbers.
+    /// The attacker's knowledge of the flow's numbers.
     pub aim: Aim,
     /// Addresses of nobody to send from; 0 for the attacker's own.
     pub addresses: u32,

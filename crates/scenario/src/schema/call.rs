@@ -10,10 +10,10 @@ use anabranch_media::voice::{CODECS, Call, Codec};
 use anabranch_sim::Duration;
 use anabranch_units::Span;
 
-/// A call.
+/// A call by voice over UDP.
 #[derive(Clone, PartialEq, Debug)]
 pub struct CallSpec {
-    /// Its codec.
+    /// The codec, which sets rate and frames.
     pub codec: Codec,
     /// Speech in each packet, a multiple of the codec's frame.
     pub packet: Span,
@@ -65,7 +65,7 @@ impl CallSpec {
         (self.packet.as_picos() / Span::from_micros(125).as_picos()) as u32
     }
 
-    /// The hearer.
+    /// Makes the listener of the call, with its playout buffer.
     pub fn call(&self) -> Call {
         Call::new(self.codec, self.packet, self.buffer)
     }
@@ -76,9 +76,9 @@ impl CallSpec {
 pub struct PingSpec {
     /// Time between two probes.
     pub interval: Duration,
-    /// Data octets of each.
+    /// Octets of data in each probe.
     pub size: u32,
-    /// How many; `None` until the flow stops.
+    /// Probes in all; `None` until the flow stops.
     pub count: Option<u64>,
 }
 

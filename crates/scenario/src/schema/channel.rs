@@ -10,12 +10,12 @@ use anabranch_network::ChannelConfig;
 use anabranch_units::Rate;
 use toml::Value;
 
-/// A channel.
+/// A channel: a capacity that links share by explicit rates.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ChannelSpec {
-    /// Its name.
+    /// Name of the channel, by which links refer to it.
     pub name: String,
-    /// What it is.
+    /// How rates are computed and told.
     pub kind: ChannelKind,
 }
 
@@ -25,9 +25,9 @@ pub enum ChannelKind {
     /// Computed in one place, and told: one capacity for the directions `ends[0]` to `ends[1]` of
     /// its links, and one for the others.
     Told {
-        /// Of the directions `ends[0]` to `ends[1]`.
+        /// The capacity of the directions `ends[0]` to `ends[1]`.
         forward: ChannelConfig,
-        /// Of the directions `ends[1]` to `ends[0]`.
+        /// The capacity of the directions `ends[1]` to `ends[0]`.
         reverse: ChannelConfig,
     },
     /// A line of ATM, whose rates RM cells carry.
@@ -41,7 +41,7 @@ pub struct ExplicitRate {
     pub channels: Vec<String>,
     /// The most that is granted; `None` for the channel's capacity, of ATM the first line's.
     pub peak: Option<Rate>,
-    /// Of ATM: parameters of the source.
+    /// Parameters of the source, for channels of ATM.
     pub source: SourceFields,
     /// The direction has no delay of its own; lines of ATM have theirs.
     pub(super) delay_left_out: bool,
@@ -147,9 +147,9 @@ fn names() -> impl Kind<Value = Vec<String>> {
 /// The field `rate` of a direction: a rate, or who grants it.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum GivenRate {
-    /// This one.
+    /// The rate is given by the scenario.
     Fixed(Rate),
-    /// What a channel grants.
+    /// The rate is what a channel grants.
     Explicit(ExplicitRate),
 }
 

@@ -37,7 +37,8 @@ const RECEIVE_BUFFERS: &str = "octets, such as \"6 MiB\", or false";
 const NAGLES: [(&str, Nagle); 3] =
     [("off", Nagle::Off), ("rfc", Nagle::Rfc), ("minshall", Nagle::Minshall)];
 
-/// How the window that is offered begins, and how far its buffer may grow.
+/// Reads, writes or describes how the window that is offered begins, and how far its buffer may
+/// grow.
 pub(super) fn buffers(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
     form.says(
         "the window that is offered at first, in octets (`\"64 KiB\"`) or as a share of \
@@ -90,7 +91,7 @@ fn receive_buffer_max() -> impl Kind<Value = Option<u64>> {
     by(|| quantity_shape::<Bytes>().or_false(), read, write)
 }
 
-/// The other fields.
+/// Reads, writes or describes the fields that concern the connection itself.
 pub(super) fn options(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
     form.says("time to live, or hop limit, of what is sent (RFC 9293 §3.9.2)").integer(
         "ttl",

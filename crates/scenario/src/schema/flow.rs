@@ -25,24 +25,24 @@ pub struct FlowSpec {
     pub name: String,
     /// The host that opens the connection and sends `size` octets.
     pub from: String,
-    /// The other host.
+    /// The host that accepts the connection.
     pub to: String,
     /// The port at `to`, which all flows there that name it share; `None` for one
     /// of each flow's own.
     pub port: Option<u16>,
-    /// When the connection is opened.
+    /// Time at which the connection is opened, after the start of the run.
     pub start: Span,
-    /// How many octets to send; `None` for no end.
+    /// Octets that `from` sends; `None` for no end.
     pub size: Option<u64>,
     /// Draws the size of each flow, instead of `size`.
     pub sizes: Option<Sizes>,
-    /// How the client writes.
+    /// How the client writes what it sends.
     pub workload: Workload,
-    /// How long after its start a flow stops sending.
+    /// Time after its start at which a flow stops sending.
     pub duration: Option<Span>,
-    /// How many octets the other host sends at the same time.
+    /// Octets that the other host sends at the same time; `None` for none.
     pub reverse_size: Option<u64>,
-    /// How many such flows.
+    /// Number of such flows, at least 1.
     pub count: u32,
     /// Starts are uniform over this span after `start`.
     pub start_spread: Span,
@@ -71,7 +71,7 @@ pub enum Protocol {
 /// The transports by the names that they have in scenarios.
 const NAMES: [(&str, &str); 4] =
     [("tcp", "tcp"), ("sctp", "sctp"), ("mptcp", "mptcp"), ("udp", "udp")];
-/// Those with connections, for which a port may listen.
+/// Transports with connections, for which a port may listen.
 const CONNECTED: &[(&str, &str)] = NAMES.split_at(3).0;
 
 impl Protocol {
@@ -104,7 +104,7 @@ impl Protocol {
         })
     }
 
-    /// Puts both.
+    /// Writes the field `protocol` and the table of the transport's options.
     fn write(&self, put: &mut dyn FnMut(&'static str, Value)) {
         put("protocol", self.name().into());
         match self {
@@ -126,7 +126,7 @@ impl Protocol {
         Ok(())
     }
 
-    /// The same of a port that listens.
+    /// Reads, writes or describes the transport of a port that listens.
     pub(super) fn of_listener(
         form: &mut Form<'_>,
         protocol: &mut Protocol,
@@ -345,7 +345,7 @@ impl FlowSpec {
         Ok(())
     }
 
-    /// The same for the messages of one direction; `wrong` makes the error.
+    /// Checks the messages of one direction; `wrong` makes the error.
     fn check_direction(
         sctp: &SctpSpec,
         messages: &MessageSpec,
@@ -386,7 +386,7 @@ impl FlowSpec {
         }
     }
 
-    /// The same at the host `to`.
+    /// Returns how many ports in a row each of its flows has at the host `to`.
     pub fn server_ports(&self) -> u16 {
         match &self.protocol {
             Protocol::Mptcp(config) if config.passive_path_manager != PathManager::Single => {
@@ -396,7 +396,7 @@ impl FlowSpec {
         }
     }
 
-    /// Both hosts send data.
+    /// Whether both hosts send data.
     pub fn is_two_way(&self) -> bool {
         match &self.workload {
             Workload::Messages(messages) => messages.reverse.is_some(),

@@ -25,14 +25,14 @@ use std::mem::discriminant;
 use std::ops::RangeInclusive;
 use toml::{Table, Value};
 
-/// Where fields come from or go to. Each method reads the field `name` into `value` if it is there,
-/// writes it, or describes it.
+/// A form that fields come from or go to. Each method reads the field `name` into `value` if it is
+/// there, writes it, or describes it.
 pub(crate) enum Form<'a> {
-    /// From a table.
+    /// Values are read from a table.
     Read(&'a Fields<'a>),
     /// Into a table, every default spelt out.
     Write(Table),
-    /// What there may be.
+    /// The fields are described for documentation and schema.
     Describe(Description),
 }
 
@@ -311,7 +311,7 @@ impl<'a> Form<'a> {
         self.set(name, Choice(choices), value)
     }
 
-    /// A number of octets.
+    /// Declares a number of octets.
     pub(crate) fn octets<N>(&mut self, name: &'static str, value: &mut N) -> Done
     where
         N: TryFrom<u64> + Into<u64> + Copy,
@@ -447,7 +447,8 @@ impl<'a> Form<'a> {
         self.kinds_by(key, default, all, value, name, list)
     }
 
-    /// The same, where `name` tells which kind a value is of.
+    /// Declares the kinds of this table as [`Form::kinds`] does, where `name` tells which kind a
+    /// value is of.
     pub(crate) fn kinds_by<T: Clone>(
         &mut self,
         key: &'static str,

@@ -10,22 +10,22 @@ use anabranch_sim::HostConfig;
 use anabranch_units::Span;
 use toml::Value;
 
-/// A host.
+/// A host with its interfaces.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct HostSpec {
-    /// Its name.
+    /// Name of the host.
     pub name: String,
     /// Names of its interfaces, the first of which is meant where the host is
     /// named; none for a host with a single one, which needs no name.
     pub interfaces: Vec<String>,
     /// What the address of each of its [`nodes`](HostSpec::nodes) is of.
     pub families: Vec<Ip>,
-    /// What it does besides passing packets on.
+    /// Times that packets take the host, and its back-pressure.
     pub config: HostConfig,
-    /// In live runs it is a network namespace with a kernel's own stack.
+    /// Whether it is a network namespace with a kernel's own stack in live runs.
     pub external: bool,
-    /// In live runs segments that it finds together are answered once; at an external host they
-    /// are handed over as one.
+    /// Whether segments that it finds together in live runs are answered once; at an external host
+    /// they are handed over as one.
     pub receive_offload: bool,
 }
 
@@ -114,7 +114,7 @@ impl HostSpec {
         }
     }
 
-    /// In a scenario over `ip`; the name alone where there is nothing else to say.
+    /// Writes the host of a scenario over `ip`; the name alone where there is nothing else to say.
     pub(super) fn write(&self, ip: Ip) -> Value {
         if *self == HostSpec::named(&self.name, ip) {
             return self.name.as_str().into();

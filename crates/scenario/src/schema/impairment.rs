@@ -17,9 +17,9 @@ use toml::Value;
 /// An impairment and where it acts.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Impairment {
-    /// What happens.
+    /// The impairment with its parameters.
     pub what: Effect,
-    /// Before the queue, or after the transmission.
+    /// The place at which it acts: before the queue, or after the transmission.
     pub at: Position,
 }
 
@@ -30,18 +30,18 @@ pub enum Effect {
     Any(ImpairmentKind),
     /// Chosen data packets of one flow are dropped, once each.
     Packets {
-        /// Name of the flow.
+        /// Name of the flow whose packets are dropped.
         flow: String,
         /// Drops data of the host `to`, instead of data of the host `from`.
         reverse_data: bool,
-        /// Which data packets, counted from 1 as they come to this link.
+        /// Numbers of the data packets to drop, counted from 1 as they come to this link.
         numbers: Vec<u64>,
     },
 }
 
 const LAWS: [(&str, JitterLaw); 3] =
     [("uniform", JitterLaw::Uniform), ("normal", JitterLaw::Normal), ("pareto", JitterLaw::Pareto)];
-/// How long a packet waits for those that are to overtake it.
+/// Time that a packet waits for those that are to overtake it.
 const LONGEST: Span = Span::from_secs(1);
 const POSITIONS: [(&str, Position); 2] =
     [("ingress", Position::Ingress), ("egress", Position::Egress)];

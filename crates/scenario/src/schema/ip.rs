@@ -18,7 +18,7 @@ use toml::{Table, Value};
 /// The first address of IPv4 unless a scenario says another.
 pub(super) const FIRST: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
 
-/// Which Internet protocol.
+/// The version of the Internet protocol.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Ip {
     /// Version 4; addresses from 10.0.0.1 on, or from [`Scenario::first_ipv4`].
@@ -105,7 +105,7 @@ pub(super) fn check_first(f: &Fields<'_>, scenario: &Scenario) -> Result<(), Inp
     Err(f.error("first_ipv4", allowed))
 }
 
-/// Where a scenario with IPv6 does not say it: segments that fit.
+/// Finds segments that fit, where a scenario with IPv6 does not say them.
 pub(super) fn fitted(table: &Table, hosts: &[HostSpec]) -> Option<Table> {
     let families = || hosts.iter().flat_map(|host| &host.families);
     if !families().any(|ip| *ip == Ip::V6) {

@@ -32,7 +32,7 @@ pub(super) fn paced(form: &mut Form<'_>, rate: &mut Rate, chunk: u32) -> Result<
     form.require(is_slow, "rate", "at most one chunk in a nanosecond")
 }
 
-/// Octets, at least one.
+/// Reads and writes a number of octets, at least one.
 pub(super) fn some_octets() -> impl Kind<Value = u64> {
     let read = |f: &Fields<'_>, name: &'static str| {
         let Some(octets) = f.quantity::<Bytes>(name)? else { return Ok(None) };
@@ -71,7 +71,7 @@ pub(super) fn duration(may_be_zero: bool) -> impl Kind<Value = Duration> {
     by(shape, read, write)
 }
 
-/// Always the same time.
+/// Makes a length of time that is always the same.
 pub(super) fn fixed(mean: Span) -> Duration {
     Duration { mean, law: DurationLaw::Constant }
 }

@@ -23,7 +23,7 @@ pub struct LinkSpec {
     pub name: String,
     /// Name of the direction `ends[1] -> ends[0]`.
     pub reverse_name: String,
-    /// The two nodes.
+    /// Names of the two nodes that it joins.
     pub ends: [String; 2],
     /// The direction `ends[0] -> ends[1]`.
     pub forward: Direction,
@@ -34,16 +34,16 @@ pub struct LinkSpec {
 /// One direction of a link.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Direction {
-    /// Transmission rate.
+    /// Rate of the line, or the most that is granted.
     pub rate: Rate,
-    /// Who grants the rate, at most `rate`.
+    /// The channel that grants the rate, at most `rate`.
     pub explicit: Option<ExplicitRate>,
     /// The source of a virtual channel of ATM, where the line is one, and the lines that it passes:
     /// the channel of each, and 0 or 1 for its direction.
     pub cells: Option<(VcConfig, Vec<(usize, usize)>)>,
     /// What sends at other rates than this one alone.
     pub transmitter: TransmitterConfig,
-    /// Propagation delay.
+    /// Propagation delay, where `delays` says nothing else.
     pub delay: Span,
     /// Propagation delays that change with time, instead of `delay`.
     pub delays: Option<DelaySchedule>,

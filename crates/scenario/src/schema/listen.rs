@@ -12,15 +12,15 @@ use toml::Table;
 /// A port of a host where anybody may open connections.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ListenSpec {
-    /// Its name.
+    /// Name of the port in results.
     pub name: String,
-    /// The host.
+    /// Name of the host that listens.
     pub host: String,
-    /// The port.
+    /// Port number that it listens at.
     pub port: u16,
     /// The transport and its options, of all connections there.
     pub protocol: Protocol,
-    /// Limits of what waits.
+    /// Limits of the handshakes and connections that wait.
     pub limits: Backlog,
     /// Most connections of strangers at once.
     pub connections: usize,
@@ -85,7 +85,7 @@ impl ListenSpec {
     }
 }
 
-/// What is kept of handshakes; nothing over SCTP.
+/// Reads, writes or describes the limits of handshakes; there are none over SCTP.
 fn handshakes(form: &mut Form<'_>, spec: &mut ListenSpec) -> Result<(), InputError> {
     if matches!(spec.protocol, Protocol::Sctp(_)) {
         let allowed = "none over SCTP, which remembers nothing of handshakes";

@@ -10,14 +10,14 @@ use anabranch_sim::{Duration, LoadSpec, Object, Sizes};
 use anabranch_units::Span;
 use toml::Value;
 
-/// Loads of a page.
+/// The loads of a page by one flow.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PageLoad {
-    /// Octets of a request.
+    /// Octets of each request.
     pub request: u64,
-    /// Its objects.
+    /// The objects of the page.
     pub objects: PageObjects,
-    /// How often it is loaded; `None` until the flow stops.
+    /// Times that the page is loaded; `None` until the flow stops.
     pub count: Option<u64>,
     /// Time between a load and the next.
     pub think: Duration,
@@ -26,15 +26,15 @@ pub struct PageLoad {
 /// The objects of a page.
 #[derive(Clone, PartialEq, Debug)]
 pub enum PageObjects {
-    /// These.
+    /// The objects are given one by one.
     Listed(Vec<Object>),
     /// A main object and others, drawn for each flow.
     Drawn {
         /// Octets of the main object.
         main: Sizes,
-        /// Octets of each other.
+        /// Octets of each other object.
         size: Sizes,
-        /// How many others.
+        /// Number of objects besides the main one.
         count: usize,
         /// Longest chain of dependencies behind the main object.
         depth: usize,
@@ -78,7 +78,7 @@ impl PageLoad {
 }
 
 impl PageObjects {
-    /// So many others than the main object, with what else of them is usual.
+    /// Makes a page with so many objects beside the main one, with what else of them is usual.
     fn drawn(count: usize) -> PageObjects {
         let (main, size) = (Sizes::Constant { mean: 1 }, Sizes::Constant { mean: 1 });
         PageObjects::Drawn { main, size, count, depth: 1, delay: Span::ZERO }

@@ -15,32 +15,32 @@ use toml::Value;
 pub struct MessageSpec {
     /// Draws the size of each.
     pub size: Sizes,
-    /// How many; `None` for no such end.
+    /// Messages in all; `None` for no such end.
     pub count: Option<u64>,
-    /// When they are made.
+    /// The rule for the times at which they are made.
     pub pace: MessagePace,
-    /// They go on so many streams, in turn.
+    /// Number of streams on which they go in turn.
     pub streams: u16,
     /// Delivered as soon as they are complete.
     pub unordered: bool,
-    /// They may be given up so long after they were made.
+    /// Time after which they may be given up.
     pub lifetime: Option<Span>,
-    /// They may be given up after so many retransmissions.
+    /// Number of retransmissions after which they may be given up.
     pub retransmissions: Option<u16>,
     /// Messages of the server at the same time.
     pub reverse: Option<Box<MessageSpec>>,
 }
 
-/// When messages are made.
+/// The rule for the times at which messages are made.
 #[derive(Clone, PartialEq, Debug)]
 pub enum MessagePace {
-    /// As soon as the send buffer takes them.
+    /// Messages are made as soon as the send buffer takes them.
     Saturated,
-    /// At a constant rate of octets.
+    /// Messages are made at a constant rate of octets.
     Rate(Rate),
-    /// With such times between them.
+    /// Messages are made with such times between them.
     Every(Duration),
-    /// At these times after the start.
+    /// Messages are made at these times after the start.
     At(Arc<[Span]>),
 }
 

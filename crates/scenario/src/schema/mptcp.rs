@@ -124,7 +124,7 @@ fn scheduler(form: &mut Form<'_>, scheduler: &mut SchedulerKind) -> Result<(), I
     })
 }
 
-/// The same.
+/// Reads, writes or describes a field that names a path manager.
 fn path_manager(
     form: &mut Form<'_>,
     field: &'static str,

@@ -10,11 +10,11 @@ use toml::Table;
 /// A time series to record.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Observe {
-    /// Which quantity.
+    /// The quantity to record.
     pub what: What,
-    /// Of which flow; `None` for all.
+    /// Name of the flow; `None` for all flows.
     pub flow: Option<String>,
-    /// Of which direction of a link, or of a line of ATM for its cells; `None` for all.
+    /// Name of the direction of a link, or of a line of ATM for its cells; `None` for all.
     pub link: Option<String>,
     /// Time between samples; `None` for a point at each change.
     pub interval: Option<Span>,

@@ -143,7 +143,7 @@ fn write_packets(n: u64) -> Value {
     Packets(u32::try_from(n).unwrap_or(u32::MAX)).write().into()
 }
 
-/// A number of packets.
+/// Reads and writes a number of packets.
 fn packets() -> impl Kind<Value = u64> {
     let read = |q: &Fields<'_>, name: &'static str| {
         let packets: Option<Packets> = q.quantity(name)?;

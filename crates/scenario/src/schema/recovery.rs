@@ -166,7 +166,7 @@ fn read_recovery(
     Ok(Some(recovery))
 }
 
-/// The field `undo`.
+/// Reads, writes or describes the field `undo`.
 pub(super) fn undo(form: &mut Form<'_>, undo: &mut UndoOptions) -> Result<(), InputError> {
     form.says(
         "what finds out and undoes needless reductions of the window: F-RTO (RFC 5682), Eifel \

@@ -88,7 +88,7 @@ pub(super) fn read(f: Option<&Fields<'_>>) -> Result<SctpSpec, InputError> {
     Ok(spec)
 }
 
-/// Writes all options.
+/// Writes all options, defaults included.
 pub(super) fn write(spec: &SctpSpec) -> Table {
     Form::written(|form| fields(form, &mut spec.clone()))
 }

@@ -42,7 +42,7 @@ pub(super) fn read(f: Fields<'_>) -> Result<Config, InputError> {
     Ok(config)
 }
 
-/// Writes all options.
+/// Writes all options, defaults included.
 pub(super) fn write(config: &Config) -> Table {
     Form::written(|form| options(form, &mut config.clone()))
 }

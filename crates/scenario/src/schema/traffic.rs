@@ -16,34 +16,34 @@ use std::mem::discriminant;
 /// How the client of a flow writes.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub enum Workload {
-    /// All at once.
+    /// All octets are written at once.
     #[default]
     Bulk,
-    /// At a constant rate.
+    /// Octets are written at a constant rate.
     Constant {
-        /// The rate.
+        /// Rate of the octets written.
         rate: Rate,
         /// Octets written at a time.
         chunk: u32,
     },
-    /// At a constant rate during on times.
+    /// Octets are written at a constant rate during on times.
     OnOff {
-        /// The rate while on.
+        /// Rate of the octets written during an on time.
         rate: Rate,
         /// Octets written at a time.
         chunk: u32,
-        /// How long it is on.
+        /// Length of an on time.
         on: Duration,
-        /// How long it is off.
+        /// Length of an off time.
         off: Duration,
     },
     /// Requests, each after the response to the one before.
     Requests {
-        /// Octets of a request.
+        /// Octets of each request.
         request: u64,
-        /// Octets of a response.
+        /// Octets of each response.
         response: u64,
-        /// How many.
+        /// Requests in all; `None` until the flow stops.
         count: Option<u64>,
         /// Time between a response and the next request.
         think: Duration,
@@ -54,7 +54,7 @@ pub enum Workload {
     Pages(Box<PageSpec>),
     /// Messages, over a transport that has them.
     Messages(MessageSpec),
-    /// A call, in datagrams.
+    /// A call by voice, in datagrams.
     Voip(CallSpec),
     /// Probes that are echoed, in datagrams.
     Ping(PingSpec),
@@ -179,12 +179,12 @@ impl Workload {
         matches!(self, Workload::Voip(_) | Workload::Ping(_))
     }
 
-    /// It can be datagrams.
+    /// Whether its data can be sent as datagrams.
     pub fn has_datagrams(&self) -> bool {
         matches!(self, Workload::Constant { .. } | Workload::OnOff { .. }) || self.is_of_probes()
     }
 
-    /// The name of its kind.
+    /// Returns the name of its kind in scenarios.
     pub fn kind(&self) -> &'static str {
         let is_this = |kind: &&(_, _, Workload)| discriminant(&kind.2) == discriminant(self);
         Workload::kinds().iter().find(is_this).map_or("", |kind| kind.0)

@@ -13,7 +13,7 @@ use toml::Value;
 /// A video and the octets of the requests for its segments.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Video {
-    /// Octets of a request.
+    /// Octets of each request.
     pub request: u64,
     /// The video and its player.
     pub spec: VideoSpec,
@@ -97,7 +97,7 @@ fn usual(by_buffer: bool, buffer: Span) -> Selection {
     }
 }
 
-/// How the rung is selected; the fields of the other selection are none.
+/// Reads, writes or describes how the rung is selected; the fields of the other selection are none.
 fn selection(form: &mut Form<'_>, buffer: Span, chosen: &mut Selection) -> Result<(), InputError> {
     let mut by_buffer = matches!(chosen, Selection::BufferBased { .. });
     form.says("what selects the rung of each segment: the video in the buffer, or the throughput");

@@ -1,4 +1,4 @@
-//! Which endpoint gets which ports.
+//! Gives endpoints their ports.
 
 use super::{BuildError, SimulationBuilder};
 use crate::FlowEndpoint;

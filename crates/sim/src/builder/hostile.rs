@@ -19,7 +19,7 @@ impl<E: FlowEndpoint> SimulationBuilder<E> {
         self.agents.receptions.push(Reception::new(spec));
     }
 
-    /// Adds an attacker.
+    /// Adds an attacker to the simulation.
     pub fn attack(&mut self, spec: AttackSpec) {
         let AttackSpec { name, node, attacker, forged, overhears } = spec;
         let (overheard, result) = (None, AttackResult::default());

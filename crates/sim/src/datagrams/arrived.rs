@@ -1,9 +1,9 @@
-//! Which numbers have arrived, and the runs of those that have not.
+//! Keeps which numbers have arrived, and the runs of those that have not.
 
 /// Losses and their runs (loss periods of RFC 3357 §5.3.2).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Losses {
-    /// Datagrams lost.
+    /// Datagrams that were lost.
     pub lost: u64,
     /// Runs of one or more lost in a row.
     pub runs: u64,
@@ -11,7 +11,7 @@ pub struct Losses {
     pub longest: u64,
 }
 
-/// A bit for each number.
+/// The set of numbers that have arrived, a bit for each.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Arrived {
     words: Vec<u64>,
@@ -29,7 +29,7 @@ impl Arrived {
         self.count += 1;
     }
 
-    /// How many have.
+    /// Returns how many numbers have arrived.
     pub(crate) fn count(&self) -> u64 {
         self.count
     }

@@ -6,15 +6,15 @@ use anabranch_units::{Span, Time};
 /// The jitter of a sequence, in seconds.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct JitterSummary {
-    /// After the last datagram: what a receiver report would say.
+    /// Estimate after the last datagram: what a receiver report would say.
     pub last: f64,
     /// Mean over all datagrams but the first.
     pub mean: f64,
-    /// Largest.
+    /// The largest value of the estimate.
     pub max: f64,
 }
 
-/// The estimate at work.
+/// The running estimate of RFC 3550 §6.4.1, and its sums.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Jitter {
     before: Option<Span>,

@@ -14,7 +14,7 @@ pub(super) struct Backpressure {
     /// Packets of hosts' own that wait, by key and octets: what a port answers has the key of the
     /// endpoint that it becomes.
     own: BTreeMap<(FlowKey, u32), u32>,
-    /// Of all endpoints.
+    /// What each endpoint has in front of the line, by its number.
     waits: Vec<Wait>,
     hosts: Vec<Host>,
 }
@@ -23,7 +23,7 @@ pub(super) struct Backpressure {
 struct Wait {
     octets: u64,
     host: u32,
-    /// To be polled when less waits.
+    /// The endpoint is to be polled when less waits.
     is_held: bool,
 }
 
@@ -33,9 +33,9 @@ struct Host {
     /// Transmissions that begin: date, order of coming, endpoint, octets.
     starts: BinaryHeap<Reverse<(Time, u64, u32, u32)>>,
     count: u64,
-    /// How many endpoints are held.
+    /// Number of endpoints that must not be polled now.
     held: u32,
-    /// Those that may be polled again, and since when the first of them.
+    /// Endpoints that may be polled again, and the time since when the first of them may.
     ready: VecDeque<u32>,
     ready_at: Time,
 }
@@ -135,7 +135,8 @@ impl Backpressure {
         host.starts.push(Reverse((starts, host.count, endpoint, size)));
     }
 
-    /// When [`Backpressure::take_ready`] has something.
+    /// Returns when [`Backpressure::take_ready`] has something for a host; [`Time::NEVER`] for not
+    /// at all.
     pub(super) fn due(&self, host: u32) -> Time {
         let host = &self.hosts[host as usize];
         if !host.ready.is_empty() {
@@ -170,7 +171,7 @@ impl Backpressure {
         }
     }
 
-    /// Whose packet it is; the host's own are nobody's.
+    /// Returns the endpoint that a packet belongs to; the host's own belong to none.
     fn endpoint(&self, packet: &Packet) -> Option<u32> {
         self.endpoints.get(&packet.flow_key()).copied()
     }

@@ -20,9 +20,9 @@ pub(super) struct Processor {
     send: Span,
     received: VecDeque<Packet>,
     sent: VecDeque<Packet>,
-    /// What is being processed, and until when.
+    /// The packet that is being processed, and until when.
     current: Option<(Time, Done)>,
-    /// When the next packet is chosen, while nothing is being processed.
+    /// Time at which the next packet is chosen, while nothing is being processed.
     choose_at: Time,
 }
 
@@ -52,7 +52,7 @@ impl Processor {
         None
     }
 
-    /// When to call [`Processor::take_done`].
+    /// Returns when to call [`Processor::take_done`]; [`Time::NEVER`] while it is idle.
     pub(super) fn due(&self) -> Time {
         match &self.current {
             Some((until, _)) => *until,
@@ -82,7 +82,7 @@ impl Processor {
         }
     }
 
-    /// Nothing is waiting.
+    /// Whether no packet waits.
     fn is_idle(&self) -> bool {
         self.received.is_empty() && self.sent.is_empty()
     }

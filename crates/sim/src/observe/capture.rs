@@ -22,7 +22,7 @@ pub struct Capture<W: Write> {
     interfaces: BTreeMap<Place, u32>,
     book: AddressBook,
     snap: Snap,
-    /// By flow the side that is captured; of others both are.
+    /// The side that is captured, by flow; of flows that are not listed both are.
     sides: BTreeMap<FlowId, Side>,
     error: Option<io::Error>,
 }

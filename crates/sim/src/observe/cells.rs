@@ -1,4 +1,5 @@
-//! How many cells wait at each port of an ATM line, and what sources of cells may send.
+//! Records how many cells wait at each port of an ATM line, and what sources of cells
+//! may send.
 //!
 //! As in front of a link: departures are known on arrival, so that the recorder keeps the dates at
 //! which waiting cells start, and writes those that have passed before the next arrival.
@@ -33,7 +34,7 @@ impl Track {
 }
 
 impl CellRecorder {
-    /// Records nothing yet.
+    /// Makes a recorder that records nothing yet.
     pub fn new() -> CellRecorder {
         CellRecorder::default()
     }

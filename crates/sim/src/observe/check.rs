@@ -16,7 +16,7 @@ pub struct ConservationChecker {
 }
 
 impl ConservationChecker {
-    /// Nothing checked yet.
+    /// Makes a checker that has seen no event.
     pub fn new() -> ConservationChecker {
         ConservationChecker::default()
     }

@@ -26,18 +26,18 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, Default)]
 pub struct CompressionRecorder {
     tracks: BTreeMap<(FlowId, Side), Track>,
-    /// Whose data packets carry this key.
+    /// The sender whose data packets carry each key.
     keys: BTreeMap<FlowKey, (FlowId, Side)>,
 }
 
-/// What was recorded of a sender.
+/// The series that were recorded of a sender.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Compression {
     /// At each acknowledgment but the first, its gap ratio.
     pub gaps: Series,
-    /// When each bunch of acknowledgments began, and how many it has.
+    /// Start of each bunch of acknowledgments, and how many it has.
     pub bunches: Series,
-    /// When each burst of data packets began, and how many it has.
+    /// Start of each burst of data packets, and how many it has.
     pub bursts: Series,
 }
 
@@ -86,7 +86,7 @@ impl Runs {
 }
 
 impl CompressionRecorder {
-    /// Records nothing yet.
+    /// Makes a recorder that records nothing yet.
     pub fn new() -> CompressionRecorder {
         CompressionRecorder::default()
     }
@@ -96,7 +96,7 @@ impl CompressionRecorder {
         self.tracks.insert((flow, sender), Track::default());
     }
 
-    /// What was recorded of a sender.
+    /// Returns the series that were recorded of a sender.
     pub fn compression(&self, flow: FlowId, sender: Side) -> Option<Compression> {
         let Track { gaps, acks, data, .. } = self.tracks.get(&(flow, sender))?.clone();
         Some(Compression { gaps, bunches: acks.series(), bursts: data.series() })

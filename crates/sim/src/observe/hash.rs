@@ -22,12 +22,12 @@ impl Default for TraceHash {
 }
 
 impl TraceHash {
-    /// Nothing happened yet.
+    /// Makes the hash of a run in which nothing has happened.
     pub fn new() -> TraceHash {
         TraceHash::default()
     }
 
-    /// The hash so far.
+    /// Returns the hash of what has happened so far.
     pub fn value(&self) -> u64 {
         self.0
     }

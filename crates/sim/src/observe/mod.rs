@@ -41,33 +41,34 @@ use std::marker::PhantomData;
 /// What an observer wants to hear.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Interests {
-    /// [`Observer::packet`].
+    /// Calls [`Observer::packet`] for every event of a packet.
     pub packets: bool,
     /// [`Observer::endpoint`].
     pub endpoints: bool,
-    /// [`Observer::path`].
+    /// Calls [`Observer::path`] for every path of an endpoint.
     pub paths: bool,
-    /// Of endpoints and paths: at the dates of [`Observer::next_look`] alone, not after each call.
+    /// Calls for endpoints and paths at the dates of [`Observer::next_look`] alone, not after each
+    /// call.
     pub looks: bool,
     /// [`Observer::after_event`].
     pub events: bool,
-    /// [`Observer::cell`].
+    /// Calls [`Observer::cell`] for what happens to cells.
     pub cells: bool,
 }
 
-/// Where a packet event happens.
+/// The place at which a packet event happens.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Place {
     /// On a link, or at its regulator.
     Link(LinkId),
-    /// At a node.
+    /// At a node: a host or a router.
     Node(NodeId),
 }
 
 /// Why a node dropped a packet.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum NodeDrop {
-    /// Its TTL was exhausted at a router.
+    /// Its TTL was used up at a router.
     Ttl,
     /// The node has no route to the destination, or is a host that would have to forward.
     NoRoute,
@@ -86,13 +87,13 @@ pub enum PacketEventKind {
     Received,
     /// Something happens to it on a link.
     Link(LinkEvent),
-    /// A node drops it.
+    /// A node drops it for this reason.
     Dropped(NodeDrop),
     /// It comes to the regulator of a link.
     Held,
     /// It leaves the regulator of a link and goes on.
     Released {
-        /// It was held so long.
+        /// Time for which it was held.
         waited: Span,
     },
     /// The regulator of a link could not hold it: it is dropped.
@@ -107,12 +108,12 @@ impl PacketEventKind {
     }
 }
 
-/// An event of a packet.
+/// Something that happens to a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PacketEvent {
-    /// What happens.
+    /// The kind of event that happens.
     pub kind: PacketEventKind,
-    /// Where.
+    /// The link or node where it happens.
     pub place: Place,
     /// The endpoint, for what is sent and received.
     pub flow: Option<(FlowId, Side)>,

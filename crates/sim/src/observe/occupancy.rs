@@ -8,7 +8,7 @@ use anabranch_network::LinkEvent;
 use anabranch_units::Time;
 use std::collections::VecDeque;
 
-/// The packets that wait.
+/// Counts the packets that wait.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Occupancy {
     starts: VecDeque<Time>,

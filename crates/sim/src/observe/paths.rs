@@ -6,20 +6,20 @@ use crate::flow::{FlowId, Side};
 use anabranch_endpoint::{PathId, PathObservation, PathState};
 use anabranch_units::{Span, Time};
 
-/// A quantity of a path.
+/// A quantity of a path that can be recorded.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum PathQuantity {
     /// Congestion window, in octets.
     Cwnd,
     /// Slow-start threshold, in octets; infinite when there is none.
     Ssthresh,
-    /// Outstanding octets.
+    /// Outstanding octets, chunk headers included.
     InFlight,
     /// Smoothed round-trip time, in seconds; absent until measured.
     Srtt,
     /// Retransmission timeout in force, in seconds.
     Rto,
-    /// Errors in a row.
+    /// Errors in a row, which an answer clears.
     Errors,
     /// 0 unconfirmed, 1 active, 2 potentially failed, 3 inactive.
     State,
@@ -64,7 +64,7 @@ struct Track {
 }
 
 impl PathRecorder {
-    /// Records nothing yet.
+    /// Makes a recorder that records nothing yet.
     pub fn new() -> PathRecorder {
         PathRecorder::default()
     }
@@ -89,7 +89,7 @@ impl PathRecorder {
         self.tracks.iter().flatten()
     }
 
-    /// What was recorded, up to `end`, path by path.
+    /// Returns the recorded series up to `end`, path by path.
     pub fn series(
         &self,
         flow: FlowId,

@@ -1,4 +1,4 @@
-//! How many packets wait in front of a link, exact at every change.
+//! Records how many packets wait in front of a link, exact at every change.
 
 use super::occupancy::Occupancy;
 use super::recording::{Recording, Series};
@@ -20,7 +20,7 @@ struct Track {
 }
 
 impl QueueRecorder {
-    /// Records nothing yet.
+    /// Makes a recorder that records nothing yet.
     pub fn new() -> QueueRecorder {
         QueueRecorder::default()
     }
@@ -37,7 +37,7 @@ impl QueueRecorder {
         self.tracks[index] = Some(track);
     }
 
-    /// What was recorded, up to `end`.
+    /// Returns the recorded series up to `end`.
     pub fn series(&self, link: LinkId, end: Time) -> Option<Series> {
         let mut track = self.tracks.get(link.0 as usize)?.clone()?;
         let Track { recording, occupancy } = &mut track;

@@ -28,7 +28,7 @@ struct Track {
     occupancy: Occupancy,
     level: Level,
     delays: Times,
-    /// Since when so many packets have waited.
+    /// Time since which so many packets have waited.
     since: Time,
     packets: u64,
 }
@@ -49,7 +49,7 @@ impl Track {
 }
 
 impl QueueingRecorder {
-    /// Keeps nothing yet.
+    /// Makes a recorder that keeps nothing yet.
     pub fn new() -> QueueingRecorder {
         QueueingRecorder::default()
     }

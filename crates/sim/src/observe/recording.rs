@@ -1,4 +1,4 @@
-//! How a quantity becomes a series: a point for each change, or one for each
+//! Turns a quantity into a series: a point for each change, or one for each
 //! multiple of an interval.
 
 use anabranch_units::{Span, Time};
@@ -6,7 +6,7 @@ use anabranch_units::{Span, Time};
 /// A step function of time: the value at each date holds until the next.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Series {
-    /// Dates, ascending.
+    /// Dates at which the value changes, ascending.
     pub time: Vec<Time>,
     /// Values from these dates on.
     pub value: Vec<f64>,

@@ -1,4 +1,5 @@
-//! How many packets each regulator holds, and how long it has held each.
+//! Records how many packets each regulator holds, and how long it has held
+//! each.
 
 use super::recording::{Recording, Series};
 use super::{Interests, Observer, PacketEvent, PacketEventKind, Place};
@@ -20,7 +21,7 @@ struct Track {
 }
 
 impl RegulatorRecorder {
-    /// Records nothing yet.
+    /// Makes a recorder that records nothing yet.
     pub fn new() -> RegulatorRecorder {
         RegulatorRecorder::default()
     }

@@ -43,7 +43,7 @@ pub struct SeriesRecorder {
 }
 
 impl SeriesRecorder {
-    /// Records nothing yet.
+    /// Makes a recorder that records nothing yet.
     pub fn new() -> SeriesRecorder {
         SeriesRecorder::default()
     }
@@ -58,7 +58,7 @@ impl SeriesRecorder {
         self.tracks[index].push((side, quantity, Recording::new(every)));
     }
 
-    /// What was recorded, up to `end`.
+    /// Returns the recorded series up to `end`.
     pub fn series(
         &self,
         flow: FlowId,

@@ -1,5 +1,5 @@
-//! How far a flow is, and whether it would ever go on: the watchdog that looks at a run when it is
-//! over, so that a transfer that stands still is told from one that takes its time.
+//! Tells how far a flow has come, and whether it would ever go on: the watchdog that looks at a
+//! run when it is over, so that a transfer that stands still is told from one that takes its time.
 
 use super::Simulation;
 use crate::FlowEndpoint;
@@ -8,10 +8,10 @@ use crate::flow::{FlowId, Side};
 use anabranch_endpoint::CloseReason;
 use anabranch_units::Time;
 
-/// Where a flow stands.
+/// How far a flow has come, and whether it goes on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Standing {
-    /// Its date of starting has not come.
+    /// The time at which it starts has not come.
     NotStarted,
     /// Everything that was to be read has been read.
     Complete,
@@ -28,8 +28,8 @@ pub enum Standing {
 }
 
 impl<E: FlowEndpoint> Simulation<E> {
-    /// Where a flow stands now. Looks at every packet in the network, so that it is for the end of a
-    /// run, or for somebody who watches.
+    /// Returns where a flow stands now. Looks at every packet in the network, so that it is for the
+    /// end of a run, or for somebody who watches.
     pub fn standing(&self, flow: FlowId) -> Standing {
         if self.flows[flow.0 as usize].start > self.network.now {
             return Standing::NotStarted;

@@ -4,10 +4,10 @@ use super::Duration;
 use anabranch_endpoint::Generator;
 use anabranch_units::Time;
 
-/// The present on time.
+/// The present on time of a source that sends in bursts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bursts {
-    /// It ends here.
+    /// End of the present on time.
     on_until: Time,
 }
 
@@ -23,8 +23,8 @@ impl Bursts {
         self.on_until = now.saturating_add(on.draw(generator));
     }
 
-    /// When what would come at `next`, were there no off times, comes: off times push it on by
-    /// their length.
+    /// Returns when what would come at `next`, were there no off times, comes: off times push it on
+    /// by their length.
     pub(crate) fn next(
         &mut self,
         mut next: Time,

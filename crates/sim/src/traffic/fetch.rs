@@ -14,24 +14,25 @@ use load::Loader;
 pub use load::{LoadSpec, LoadSummary, Object};
 use std::collections::VecDeque;
 
-/// How what was asked for went.
+/// A report on what a client asked for.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum FetchReport {
-    /// A video.
+    /// The watching of a video.
     Video(VideoSummary),
-    /// Loads of pages.
+    /// The loads of a page.
     Load(LoadSummary),
 }
 
-/// The client at work.
+/// The client with what it has asked for.
 #[derive(Debug)]
 pub(super) struct Fetch {
     kind: Kind,
-    /// Octets of a request.
+    /// Octets of each request.
     request: u64,
     /// Octets of responses, asked for and not yet told to the server.
     orders: Vec<u64>,
-    /// Of the responses that are not complete: which object, and octets received when it will be.
+    /// Responses that are not complete: the object of each, and the octets received when it will
+    /// be.
     awaited: VecDeque<(usize, u64)>,
     /// Octets of all responses asked for.
     asked: u64,
@@ -90,7 +91,7 @@ impl Fetch {
         self.orders.push(octets);
     }
 
-    /// So many octets of responses have come in all: the next date.
+    /// Takes the octets of responses that have come in all, and returns the next date.
     pub(super) fn on_received(
         &mut self,
         now: Time,
@@ -113,7 +114,7 @@ impl Fetch {
         }
     }
 
-    /// Of pages: when each was begun, and when it was complete.
+    /// Returns for each page when it was begun, and when it was complete; empty for a video.
     pub(super) fn loads(&self) -> &[(Time, Option<Time>)] {
         match &self.kind {
             Kind::Video(_) => &[],
@@ -129,7 +130,7 @@ impl Fetch {
     }
 }
 
-/// The server at work.
+/// The server with what it has to answer.
 #[derive(Debug)]
 pub(super) struct Server {
     request: u64,
@@ -146,7 +147,8 @@ impl Server {
         self.orders.extend(octets);
     }
 
-    /// So many octets of requests have come in all: octets of the responses that follow.
+    /// Takes the octets of requests that have come in all, and returns the octets of the responses
+    /// that follow.
     pub(super) fn on_received(&mut self, received: u64) -> u64 {
         let mut octets = 0;
         while self.answered < received / self.request

@@ -11,10 +11,10 @@ use crate::Sizes;
 use anabranch_endpoint::Generator;
 use std::collections::VecDeque;
 
-/// How many objects a page has besides the main one.
+/// The number of objects of a page besides the main one.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Objects {
-    /// So many.
+    /// That many objects in each page.
     Exactly(u32),
     /// Drawn for each page; a law of sizes whose unit is one object.
     Drawn(Sizes),
@@ -27,11 +27,11 @@ pub struct PageSpec {
     pub request: Sizes,
     /// Octets of the main object.
     pub main: Sizes,
-    /// How many objects follow.
+    /// Number of objects that follow the main one.
     pub objects: Objects,
     /// Octets of each of them.
     pub object: Sizes,
-    /// How many pages; `None` until the flow stops.
+    /// Pages in all; `None` until the flow stops.
     pub count: Option<u64>,
     /// Time between a whole page and the request for the next.
     pub think: Duration,
@@ -78,7 +78,7 @@ impl Pages {
         self.totals[1]
     }
 
-    /// Time to read a page.
+    /// Returns the time to read a page.
     pub(super) fn think(&self) -> Duration {
         self.spec.think
     }
@@ -122,7 +122,7 @@ impl Draws {
 #[derive(Debug)]
 pub(super) struct Visit {
     draws: Draws,
-    /// Of the page at hand: what was not asked for, or not answered, yet.
+    /// What was not asked for, or not answered, of the page at hand.
     left: VecDeque<Exchange>,
     /// Octets of the peer that the next step waits for.
     awaited: u64,

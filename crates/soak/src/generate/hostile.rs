@@ -176,7 +176,7 @@ fn against_flow(draw: &mut Draw, network: &mut Network, flows: &[Value], target:
     made
 }
 
-/// Who attacks a host, and at what rate: a host of its own, or another one.
+/// Draws who attacks a host, and at what rate: a host of its own, or another one.
 fn from_outside(draw: &mut Draw, network: &mut Network, victim: &str) -> Table {
     let (from, to) = network.attacker(draw, victim);
     let per_second = draw.spread(1, 100_000);

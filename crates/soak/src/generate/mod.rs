@@ -19,7 +19,7 @@ use crate::draw::{Draw, micros, number, table};
 use network::{Network, Temper};
 use toml::{Table, Value};
 
-/// The transports.
+/// The transports that flows are drawn from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Transport {
     Tcp,

@@ -6,7 +6,7 @@ use super::queues::{changing_rate, delays, queue, regulator};
 use crate::draw::{Draw, bytes, micros, number, rate, table};
 use toml::{Table, Value};
 
-/// How much goes wrong.
+/// The degree of damage that a network does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Temper {
     /// Light losses, copies and reordering: every transfer completes.
@@ -20,7 +20,7 @@ pub(super) enum Temper {
 /// A network, and what its flows have to know of it.
 pub(super) struct Network {
     pub temper: Temper,
-    /// Of IPv4 or IPv6, unless an interface says otherwise.
+    /// Version of IP, 4 or 6, unless an interface says otherwise.
     ip: u64,
     hosts: Vec<Value>,
     pub routers: Vec<String>,
@@ -326,7 +326,7 @@ impl Network {
         (all.iter().map(family).collect(), true)
     }
 
-    /// Its part of the scenario.
+    /// Writes the network's part of the scenario.
     pub fn write(self, scenario: &mut Table) {
         if self.ip != 4 {
             scenario.insert("ip".into(), number(self.ip));

@@ -10,7 +10,7 @@ use anabranch_sctp::failover::FAILOVERS;
 use anabranch_sctp::policy::DESTINATIONS;
 use toml::{Table, Value};
 
-/// How likely each option is given: most scenarios have few, some many.
+/// Draws the probability with which each option is given: most scenarios have few, some many.
 fn density(draw: &mut Draw) -> f64 {
     draw.pick(&[0.0, 0.04, 0.08, 0.15, 0.3])
 }
@@ -161,7 +161,7 @@ fn fast_open(draw: &mut Draw) -> Value {
     o.table.into()
 }
 
-/// The table `mptcp`.
+/// Draws the table `mptcp`.
 pub(super) fn mptcp(draw: &mut Draw) -> Table {
     let p = density(draw).max(0.1);
     let mut o = Options::new(draw, p);

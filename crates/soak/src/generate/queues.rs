@@ -154,7 +154,7 @@ fn schedule(draw: &mut Draw, bps: u64) -> Table {
     table
 }
 
-/// Delays that change.
+/// Draws propagation delays that change with time.
 pub(super) fn delays(draw: &mut Draw) -> Table {
     let n = draw.between(1, 4);
     let mut at = 0;

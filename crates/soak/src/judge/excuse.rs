@@ -14,17 +14,18 @@ use anabranch_units::Time;
 use anabranch_wire::{FlowKey, Packet};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What is not promised to a flow; the more the later.
+/// The promises that a flow is excused from; the later, the more.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub(crate) enum Excuse {
-    /// Nothing.
+    /// Everything is promised to the flow.
     #[default]
     None,
-    /// That it completes, in time: somebody may keep it from that, and cannot deceive it.
+    /// It may fail to complete in time: somebody may keep it from that, and cannot deceive it.
     Hindered,
-    /// That it goes on or ends as it should: its peer lies. What was read is right all the same.
+    /// It may stand still or end otherwise than it should: its peer lies. What was read is right
+    /// all the same.
     LiedTo,
-    /// That it reads what was sent: somebody writes into it.
+    /// It may read what was not sent: somebody writes into it.
     Deceived,
 }
 
@@ -85,7 +86,7 @@ pub(crate) struct Passengers {
 }
 
 impl Passengers {
-    /// Those of the links that deceive; `None` where no link does.
+    /// Finds the passengers of the links that deceive; `None` where no link does.
     pub fn of(scenario: &Scenario, built: &Built) -> Option<Passengers> {
         let ways = scenario.links.iter().flat_map(|link| [&link.forward, &link.reverse]);
         // The directions of the links stand in their order.

@@ -103,7 +103,7 @@ fn without_host(mut table: Table, host: &str) -> Table {
     prune(table)
 }
 
-/// Without routers at which no two links end.
+/// Removes the routers at which no two links end.
 fn prune(mut table: Table) -> Table {
     loop {
         let routers = names(&table, "routers");

@@ -41,7 +41,7 @@ impl Held {
         }
     }
 
-    /// Addresses of the peer.
+    /// Returns the addresses of the peer.
     pub fn peers(&self) -> impl Iterator<Item = Addr> + '_ {
         self.engine.observe_paths().map(|path| path.remote)
     }

@@ -7,17 +7,17 @@ use anabranch_wire::{Addr, Payload};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[repr(u8)]
 pub enum Event {
-    /// `SCTP_ASSOC_CHANGE`.
+    /// `SCTP_ASSOC_CHANGE` (RFC 6458 §6.1.1).
     Association,
     /// `SCTP_PEER_ADDR_CHANGE`.
     PeerAddress,
-    /// `SCTP_REMOTE_ERROR`.
+    /// `SCTP_REMOTE_ERROR` (RFC 6458 §6.1.3).
     RemoteError,
-    /// `SCTP_SEND_FAILED`.
+    /// `SCTP_SEND_FAILED` (RFC 6458 §6.1.4).
     SendFailed,
     /// `SCTP_SEND_FAILED_EVENT`.
     SendFailedEvent,
-    /// `SCTP_SHUTDOWN_EVENT`.
+    /// `SCTP_SHUTDOWN_EVENT` (RFC 6458 §6.1.5).
     Shutdown,
     /// `SCTP_ADAPTATION_INDICATION`.
     Adaptation,
@@ -42,7 +42,7 @@ pub enum Event {
 pub struct Events(u32);
 
 impl Events {
-    /// The kind is wanted.
+    /// Whether the kind is wanted.
     pub fn has(self, event: Event) -> bool {
         self.0 >> event as u8 & 1 == 1
     }
@@ -52,46 +52,46 @@ impl Events {
     }
 }
 
-/// `sac_state`.
+/// What has happened to an association (`sac_state`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AssociationState {
-    /// `SCTP_COMM_UP`.
+    /// It is up (`SCTP_COMM_UP`).
     Up,
-    /// `SCTP_COMM_LOST`.
+    /// It has failed (`SCTP_COMM_LOST`).
     Lost,
-    /// `SCTP_RESTART`.
+    /// The peer has begun it anew (`SCTP_RESTART`).
     Restart,
-    /// `SCTP_SHUTDOWN_COMP`.
+    /// It has ended in order (`SCTP_SHUTDOWN_COMP`).
     ShutdownComplete,
-    /// `SCTP_CANT_STR_ASSOC`.
+    /// It could not be set up (`SCTP_CANT_STR_ASSOC`).
     CannotStart,
 }
 
-/// `spc_state`.
+/// The state of an address of the peer's (`spc_state`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AddressState {
-    /// `SCTP_ADDR_AVAILABLE`.
+    /// It can be reached again (`SCTP_ADDR_AVAILABLE`).
     Available,
     /// `SCTP_ADDR_UNREACHABLE`.
     Unreachable,
-    /// `SCTP_ADDR_CONFIRMED`.
+    /// It is confirmed (`SCTP_ADDR_CONFIRMED`).
     Confirmed,
 }
 
-/// What a user is told.
+/// A notification that a user reads in place of a message.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Notification {
     /// An association began, ended or began anew (§6.1.1).
     Association {
-        /// Which.
+        /// The association that began or ended.
         id: AssociationId,
-        /// What happened.
+        /// What has happened to it.
         state: AssociationState,
         /// Code of the cause, where the peer gave one.
         error: u16,
-        /// Streams to send on.
+        /// Number of streams to send on.
         outbound: u16,
-        /// Streams of the peer's.
+        /// Number of the peer's streams.
         inbound: u16,
         /// Features of one that is up: 1 for partial reliability, 2 for
         /// authentication, 3 for changes of addresses, 4 for several buffers, 5
@@ -100,82 +100,82 @@ pub enum Notification {
     },
     /// An address of the peer's (§6.1.2).
     PeerAddress {
-        /// Whose.
+        /// The association that the address belongs to.
         id: AssociationId,
-        /// Which.
+        /// The address of the peer.
         address: Addr,
-        /// Its new state.
+        /// The address's new state.
         state: AddressState,
     },
     /// A message will not be sent again (§6.1.4, §6.1.11).
     SendFailed {
-        /// Whose.
+        /// The association of the message.
         id: AssociationId,
-        /// Some of it was sent.
+        /// Some of the message was sent.
         sent: bool,
-        /// What it was sent with.
+        /// The options with which it was sent.
         sending: super::Sending,
-        /// Its octets.
+        /// Octets of the message.
         payload: Payload,
     },
     /// The peer ends the association (§6.1.5).
     Shutdown {
-        /// Whose.
+        /// The association that ends.
         id: AssociationId,
     },
     /// The rest of a message that was read in part is not coming (§6.1.7).
     PartialDelivery {
-        /// Whose.
+        /// The association of the message.
         id: AssociationId,
-        /// Stream.
+        /// Number of the message's stream.
         stream: u16,
-        /// Its number.
+        /// Number of the message in its stream.
         number: u32,
     },
     /// The peer's adaptation code point (§6.1.6).
     Adaptation {
-        /// Whose.
+        /// The association with that peer.
         id: AssociationId,
-        /// The code point.
+        /// The code point that the peer announced.
         code: u32,
     },
     /// The peer does not authenticate chunks (§6.1.8).
     NoAuthentication {
-        /// Whose.
+        /// The association with that peer.
         id: AssociationId,
     },
     /// Nothing waits to be sent or acknowledged (§6.1.9).
     SenderDry {
-        /// Whose.
+        /// The association that is idle.
         id: AssociationId,
     },
     /// Streams began anew (RFC 6525 §6.1.1).
     StreamReset {
-        /// Whose.
+        /// The association of the streams.
         id: AssociationId,
-        /// They are the peer's.
+        /// The streams are the peer's.
         incoming: bool,
-        /// Whether they did not.
+        /// Why they did not begin anew, if they did not.
         refusal: Refusal,
-        /// Which.
+        /// Numbers of the streams.
         streams: Vec<u16>,
     },
     /// There are more streams (RFC 6525 §6.1.3).
     StreamChange {
-        /// Whose.
+        /// The association of the streams.
         id: AssociationId,
-        /// Streams of the peer's.
+        /// Number of the peer's streams.
         inbound: u16,
-        /// Streams to send on.
+        /// Number of streams to send on.
         outbound: u16,
-        /// Whether there are not.
+        /// Why there are no more, if there are not.
         refusal: Refusal,
     },
     /// All sequence numbers began anew (RFC 6525 §6.1.2).
     AssociationReset {
-        /// Whose.
+        /// The association whose numbers began anew.
         id: AssociationId,
-        /// Whether they did not.
+        /// Why they did not begin anew, if they did not.
         refusal: Refusal,
         /// The next TSN of this side.
         local_tsn: u32,
@@ -187,14 +187,14 @@ pub enum Notification {
 /// Why the peer has not changed what it was asked to (RFC 6525 §6.1): neither where it has.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Refusal {
-    /// It denied the request.
+    /// The peer denied the request.
     pub denied: bool,
-    /// The request failed.
+    /// The request failed at the peer.
     pub failed: bool,
 }
 
 impl Notification {
-    /// Its kind.
+    /// Returns the kind of the notification.
     pub fn event(&self) -> Event {
         match self {
             Notification::Association { .. } => Event::Association,

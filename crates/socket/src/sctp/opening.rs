@@ -1,4 +1,4 @@
-//! How sockets come to associations, and let go of them.
+//! Gives sockets their associations, and takes them away.
 
 use super::held::Held;
 use super::options::Options;
@@ -172,7 +172,7 @@ impl SctpSockets {
         })
     }
 
-    /// Begins an association.
+    /// Begins an association with the peer at these addresses.
     pub(super) fn begin(
         &mut self,
         fd: Fd,
@@ -287,15 +287,14 @@ impl SctpSockets {
         Ok(())
     }
 
-    /// Who asks to be told that nothing waits is told if that is so (RFC 6458
-    /// §6.1.9).
+    /// Tells a user who asked to be told when nothing waits, if that is so (RFC 6458 §6.1.9).
     fn tell_if_dry(&mut self, fd: Fd, id: AssociationId) {
         let (Some(held), Some(socket)) = (self.associations.get(&id), self.table.get_mut(&fd))
         else {
             return;
         };
-        let told = socket.notifications.iter().any(|it| {
-            it.association == Some(id) && it.notification.event() == super::Event::SenderDry
+        let told = socket.notifications.iter().any(|queued| {
+            queued.association == Some(id) && queued.notification.event() == super::Event::SenderDry
         });
         if held.connected && held.ended.is_none() && held.engine.is_dry() && !told {
             let after = held.taken + held.engine.waiting().len() as u64;

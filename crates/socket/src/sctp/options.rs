@@ -15,11 +15,11 @@ pub struct Options {
     /// Messages come with what the wire said (`SCTP_RECVRCVINFO`, or the data
     /// event of `SCTP_EVENTS`).
     pub receive_info: bool,
-    /// And with what is known of the next one (`SCTP_RECVNXTINFO`).
+    /// Received messages come with what is known of the next one (`SCTP_RECVNXTINFO`).
     pub next_info: bool,
     /// The older form of the first, `struct sctp_sndrcvinfo`.
     pub old_receive_info: bool,
-    /// And of both, `struct sctp_extrcvinfo` (`SCTP_USE_EXT_RCVINFO`).
+    /// Received messages come with both, as `struct sctp_extrcvinfo` (`SCTP_USE_EXT_RCVINFO`).
     pub extended_info: bool,
     /// `SCTP_FRAGMENT_INTERLEAVE`, 0 to 2.
     pub fragment_interleave: u32,
@@ -41,7 +41,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// Those of a new socket.
+    /// Returns the options of a new socket.
     pub fn new(config: Config) -> Options {
         Options {
             config,

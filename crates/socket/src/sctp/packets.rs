@@ -118,7 +118,8 @@ impl SctpSockets {
         self.poll_associations(now)
     }
 
-    /// When to call [`handle_timeout`](Self::handle_timeout).
+    /// Returns when to call [`handle_timeout`](Self::handle_timeout); [`Time::NEVER`] for not at
+    /// all.
     pub fn poll_timeout(&self) -> Time {
         let all = self.associations.values().map(|held| held.engine.poll_timeout());
         all.min().unwrap_or(Time::NEVER)

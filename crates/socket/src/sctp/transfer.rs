@@ -9,34 +9,34 @@ use anabranch_sctp::{Message, Part as Delivered, Reliability, SendError, State};
 use anabranch_units::{Serial32, Span, Time};
 use anabranch_wire::{Addr, Payload};
 
-/// When a message may be given up (RFC 3758, RFC 7496).
+/// The time after which a message may be given up (RFC 3758, RFC 7496).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Lifetime {
-    /// Never.
+    /// The message is never given up.
     #[default]
     Reliable,
-    /// After that time (`SCTP_PR_SCTP_TTL`).
+    /// It is given up after that time (`SCTP_PR_SCTP_TTL`).
     For(Span),
-    /// After that many retransmissions (`SCTP_PR_SCTP_RTX`).
+    /// It is given up after that many retransmissions (`SCTP_PR_SCTP_RTX`).
     Retransmissions(u16),
-    /// When a message of a lower number needs its room (`SCTP_PR_SCTP_PRIO`).
+    /// It is given up when a message of a lower number needs its room (`SCTP_PR_SCTP_PRIO`).
     Priority(u32),
 }
 
-/// How a message is sent (`struct sctp_sndinfo` and `struct sctp_prinfo`).
+/// Options of a message that is sent (`struct sctp_sndinfo` and `struct sctp_prinfo`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Sending {
-    /// Stream.
+    /// Number of the stream.
     pub stream: u16,
-    /// Not in the order of its stream.
+    /// The message is delivered out of the order of its stream.
     pub unordered: bool,
     /// Payload protocol identifier.
     pub ppid: u32,
     /// What the user calls it; kept, without effect.
     pub context: u32,
-    /// When it may be given up.
+    /// The time after which it may be given up.
     pub lifetime: Lifetime,
-    /// Its last chunk asks for a SACK at once (`SCTP_SACK_IMMEDIATELY`, RFC 7053 §7).
+    /// The last chunk asks for a SACK at once (`SCTP_SACK_IMMEDIATELY`, RFC 7053 §7).
     pub immediate: bool,
     /// The association ends after it (`SCTP_EOF`).
     pub last: bool,
@@ -52,28 +52,28 @@ pub struct Sending {
 /// What is known of the message after this one (`struct sctp_nxtinfo`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Next {
-    /// Stream.
+    /// Number of its stream.
     pub stream: u16,
-    /// Not in the order of its stream.
+    /// The message is out of the order of its stream.
     pub unordered: bool,
     /// Payload protocol identifier.
     pub ppid: u32,
-    /// Octets.
+    /// Octets of it that can be read.
     pub len: u32,
 }
 
 /// A message, or a part of one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Part {
-    /// Whose.
+    /// The association that it came on.
     pub association: AssociationId,
-    /// Where it came from: the peer's primary address, and its port.
+    /// The peer's primary address and port, from which it came.
     pub from: (Addr, u16),
-    /// Stream.
+    /// Number of its stream.
     pub stream: u16,
     /// Stream sequence number, or message identifier with interleaving.
     pub number: u32,
-    /// Not in the order of its stream.
+    /// The message is out of the order of its stream.
     pub unordered: bool,
     /// Payload protocol identifier.
     pub ppid: u32,
@@ -81,7 +81,7 @@ pub struct Part {
     pub tsn: Serial32,
     /// All up to this TSN had arrived.
     pub cumulative_tsn: Serial32,
-    /// Octets.
+    /// Octets that were read.
     pub payload: Payload,
     /// It ends with them (`MSG_EOR`).
     pub end: bool,
@@ -94,7 +94,7 @@ pub struct Part {
 pub enum Arrival {
     /// A message or a part of one.
     Data(Part),
-    /// A notification.
+    /// A notification, if the socket asked for its kind.
     Notification(Notification),
     /// The peer sends no more, on a one-to-one socket.
     End,
@@ -103,7 +103,7 @@ pub enum Arrival {
 /// What `SCTP_STATUS` reports.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Status {
-    /// State.
+    /// State of the association.
     pub state: State,
     /// Room of the peer, octets.
     pub peer_window: u64,
@@ -111,9 +111,9 @@ pub struct Status {
     pub unacknowledged: usize,
     /// Messages that wait to be read.
     pub pending: usize,
-    /// Streams of the peer's.
+    /// Number of the peer's streams.
     pub inbound: u16,
-    /// Streams to send on.
+    /// Number of streams to send on.
     pub outbound: u16,
     /// User data that fits a packet.
     pub fragmentation_point: u32,
@@ -240,11 +240,11 @@ impl SctpSockets {
         let held = self.associations.get_mut(&id)?;
         let received = held.engine.receive_part()?;
         held.taken += 1;
-        let next = held.engine.waiting().next().map(|it| Next {
-            stream: it.message.stream,
-            unordered: it.message.unordered,
-            ppid: it.message.ppid,
-            len: it.message.payload.len(),
+        let next = held.engine.waiting().next().map(|waiting| Next {
+            stream: waiting.message.stream,
+            unordered: waiting.message.unordered,
+            ppid: waiting.message.ppid,
+            len: waiting.message.payload.len(),
         });
         let part = Part {
             association: id,

@@ -10,7 +10,7 @@ use anabranch_tcp::{Connection, FastOpenOptions, FastOpenServer};
 use anabranch_units::{Span, Time};
 use anabranch_wire::Addr;
 
-/// How long FreeBSD does not use Fast Open on a path where it has failed
+/// Time for which FreeBSD does not use Fast Open on a path where it has failed
 /// (`net.inet.tcp.fastopen.path_disable_time`).
 const PATH_DISABLE_TIME: Span = Span::from_secs(900);
 
@@ -22,12 +22,12 @@ const SYN_OPTIONS: u32 = 40;
 pub(super) struct Early<'a> {
     /// The data, of which some may have to wait.
     pub data: Data<'a>,
-    /// So many octets of it go with the SYN, if Fast Open lets them.
+    /// Octets of it that go with the SYN, if Fast Open lets them.
     pub octets: u64,
 }
 
 impl Early<'_> {
-    /// Nothing.
+    /// There is no early data.
     pub const NONE: Early<'static> = Early { data: Data::Counted(0), octets: 0 };
 }
 
@@ -47,11 +47,15 @@ impl Sockets {
         let socket = self.table.get_mut(&fd).ok_or(Errno::EBADF)?;
         match &mut socket.kind {
             Kind::Listening(_) | Kind::MultipathListening(_) => return Err(Errno::EISCONN),
-            Kind::Multipath(it) => {
-                if let Some(error) = it.error.take() {
+            Kind::Multipath(multipath) => {
+                if let Some(error) = multipath.error.take() {
                     return Err(error);
                 }
-                return Err(if it.is_connecting() { Errno::EALREADY } else { Errno::EISCONN });
+                return Err(if multipath.is_connecting() {
+                    Errno::EALREADY
+                } else {
+                    Errno::EISCONN
+                });
             }
             Kind::Stream(_) => return self.connect_again(fd),
             Kind::Fresh if socket.deferred.is_some() => return Err(Errno::EISCONN),
@@ -111,7 +115,7 @@ impl Sockets {
         let cookieless = self.settings.fast_open.client_cookieless;
         let socket = self.socket_at(fd)?;
         match &socket.kind {
-            Kind::Multipath(it) if it.is_connecting() => return Err(Errno::EALREADY),
+            Kind::Multipath(multipath) if multipath.is_connecting() => return Err(Errno::EALREADY),
             Kind::Multipath(_) => return Err(Errno::EINVAL), // Linux
             Kind::Stream(_) => {
                 self.connect_again(fd)?;
@@ -235,8 +239,8 @@ impl Sockets {
         Ok(())
     }
 
-    /// How a client uses Fast Open; `no_cookie` says that its user wants none. Linux goes on with it after a
-    /// single failure.
+    /// Returns how a client uses Fast Open; `no_cookie` says that its user wants none. Linux goes
+    /// on with it after a single failure.
     fn fast_open_of_client(&self, options: &Options) -> FastOpenOptions {
         FastOpenOptions {
             server: false,
@@ -266,7 +270,7 @@ impl Sockets {
     /// A connect has failed, and its user has heard why.
     fn has_failed(&self, fd: Fd) -> bool {
         self.table.get(&fd).is_some_and(|socket| match &socket.kind {
-            Kind::Multipath(it) => it.has_failed() && it.error.is_none(),
+            Kind::Multipath(multipath) => multipath.has_failed() && multipath.error.is_none(),
             _ => false,
         })
     }
@@ -274,9 +278,9 @@ impl Sockets {
     /// A connect is under way.
     pub fn is_connecting(&self, fd: Fd) -> bool {
         let socket = self.table.get(&fd);
-        socket.is_some_and(|it| match &it.kind {
-            Kind::Stream(it) => it.is_connecting(),
-            Kind::Multipath(it) => it.is_connecting(),
+        socket.is_some_and(|socket| match &socket.kind {
+            Kind::Stream(stream) => stream.is_connecting(),
+            Kind::Multipath(multipath) => multipath.is_connecting(),
             _ => false,
         })
     }
@@ -296,7 +300,7 @@ impl Sockets {
         match &mut self.socket_at(fd)?.kind {
             Kind::Stream(stream) if stream.is_connecting() => Err(Errno::EINPROGRESS),
             Kind::Stream(_) => self.connect_again(fd),
-            Kind::Multipath(it) => it.error.take().map_or(Ok(()), Err),
+            Kind::Multipath(multipath) => multipath.error.take().map_or(Ok(()), Err),
             _ => Ok(()),
         }
     }

@@ -20,11 +20,11 @@ const ONE_SHOT: u32 = 1 << 30;
 /// Only what is new (`EPOLLET`).
 const EDGE: u32 = 1 << 31;
 
-/// What is watched of a socket.
+/// The events that are watched of a socket.
 #[derive(Clone, Copy, Debug)]
 struct Interest {
     events: u32,
-    /// What was reported last, and what had happened then.
+    /// The events that were reported last, and what had happened then.
     reported: (u32, Activity),
     armed: bool,
 }
@@ -38,14 +38,14 @@ struct Activity {
     starved: u64,
 }
 
-/// A set.
+/// A set of sockets that are watched together.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Epoll {
     watched: BTreeMap<Fd, Interest>,
 }
 
 impl Epoll {
-    /// The socket is closed.
+    /// Forgets a socket that is closed.
     pub fn forget(&mut self, fd: Fd) {
         self.watched.remove(&fd);
     }
@@ -125,13 +125,13 @@ impl Sockets {
     }
 
     fn events_of(&self, fd: Fd) -> (u32, Activity) {
-        let Ok(it) = self.readiness(fd) else { return (0, Activity::default()) };
+        let Ok(readiness) = self.readiness(fd) else { return (0, Activity::default()) };
         let bits = [
-            (it.readable, IN | NORMAL.0),
-            (it.writable, OUT | NORMAL.1),
-            (it.error, ERROR),
-            (it.hang_up, HANG_UP),
-            (it.peer_ended, PEER_ENDED),
+            (readiness.readable, IN | NORMAL.0),
+            (readiness.writable, OUT | NORMAL.1),
+            (readiness.error, ERROR),
+            (readiness.hang_up, HANG_UP),
+            (readiness.peer_ended, PEER_ENDED),
         ];
         let events = bits.iter().filter(|(on, _)| *on).map(|(_, bit)| bit).sum();
         let activity = match self.table.get(&fd).map(|it| &it.kind) {
@@ -139,10 +139,12 @@ impl Sockets {
                 came: stream.connection.observe().bytes_received,
                 starved: stream.starvations,
             },
-            Some(Kind::Multipath(it)) => {
-                Activity { came: it.connection.observe().bytes_received, starved: 0 }
+            Some(Kind::Multipath(multipath)) => {
+                Activity { came: multipath.connection.observe().bytes_received, starved: 0 }
             }
-            Some(Kind::Listening(it)) => Activity { came: it.lengths().1 as u64, starved: 0 },
+            Some(Kind::Listening(listener)) => {
+                Activity { came: listener.lengths().1 as u64, starved: 0 }
+            }
             _ => Activity::default(),
         };
         (events, activity)

@@ -36,7 +36,9 @@ impl Sockets {
                 stream.hears_routers = socket.options.receive_errors;
                 socket.options.apply_to(&mut stream.connection, name);
             }
-            Kind::Multipath(it) => socket.options.apply_to_paths(&mut it.connection, name),
+            Kind::Multipath(multipath) => {
+                socket.options.apply_to_paths(&mut multipath.connection, name)
+            }
             _ => {}
         }
         Ok(())
@@ -56,7 +58,9 @@ impl Sockets {
             return Err(get);
         }
         Ok(match (name, &mut socket.kind) {
-            (Name::Error, Kind::Multipath(it)) => it.error.take().map_or(0, |e| e.number() as i64),
+            (Name::Error, Kind::Multipath(multipath)) => {
+                multipath.error.take().map_or(0, |e| e.number() as i64)
+            }
             (Name::Error, Kind::Stream(s)) => s.take_any_error().map_or(0, |e| e.number() as i64),
             (Name::Error, _) => socket.error.take().map_or(0, |e| e.number() as i64),
             (Name::MaxSegment, Kind::Stream(stream)) => stream.connection.info().mss as i64,
@@ -90,13 +94,13 @@ impl Sockets {
                 error: socket.error.is_some(),
                 ..Readiness::default()
             },
-            Kind::Listening(it) => {
-                Readiness { readable: it.lengths().1 > 0, ..Readiness::default() }
+            Kind::Listening(listener) => {
+                Readiness { readable: listener.lengths().1 > 0, ..Readiness::default() }
             }
             Kind::Stream(stream) => stream.readiness(&socket.options),
-            Kind::Multipath(it) => it.readiness(&socket.options),
-            Kind::MultipathListening(it) => {
-                Readiness { readable: it.waiting() > 0, ..Readiness::default() }
+            Kind::Multipath(multipath) => multipath.readiness(&socket.options),
+            Kind::MultipathListening(listener) => {
+                Readiness { readable: listener.waiting() > 0, ..Readiness::default() }
             }
         })
     }
@@ -112,7 +116,7 @@ impl Sockets {
         }
     }
 
-    /// Where a socket is in the diagram of RFC 9293; `None` where it is no socket of TCP.
+    /// Returns the state of RFC 9293 that a socket is in; `None` where it is no socket of TCP.
     pub fn state(&self, fd: Fd) -> Option<State> {
         match &self.table.get(&fd)?.kind {
             Kind::Fresh => Some(State::Closed),
@@ -128,7 +132,7 @@ impl Sockets {
         self.table.keys().rev().find(bare).and_then(|fd| self.state(*fd))
     }
 
-    /// How many connections are in that state: of sockets, and with `all` of handshakes that
+    /// Counts the connections in that state: of sockets, and with `all` of handshakes that
     /// listeners have under way and of sockets that are closed, too.
     pub fn count_in(&self, state: State, all: bool) -> usize {
         let own = self.table.keys().filter(|fd| self.state(**fd) == Some(state)).count();

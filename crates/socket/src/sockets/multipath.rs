@@ -15,8 +15,7 @@ use std::sync::Arc;
 /// What the host sets for its connections over several paths.
 #[derive(Clone, Debug)]
 pub struct MultipathSettings {
-    /// Of the connections, but for their subflows, which are as
-    /// [`Settings::config`] says.
+    /// Settings of the connections, but for their subflows, which are as [`Settings::config`] says.
     pub config: Config,
     /// Further addresses of the host, with their numbers.
     pub addresses: Vec<(u8, Addr)>,
@@ -25,7 +24,7 @@ pub struct MultipathSettings {
 }
 
 impl Default for MultipathSettings {
-    /// As on Linux: numbers of 64 bits, no subflow without being told.
+    /// Settings as on Linux: numbers of 64 bits, no subflow without being told.
     fn default() -> MultipathSettings {
         let path_manager = PathManager::Single;
         let default = Config::default();
@@ -132,9 +131,9 @@ impl Sockets {
         let Some(at) = known.iter().position(|(known, _)| *known == id) else { return };
         let (_, addr) = known.remove(at);
         for socket in self.table.values_mut() {
-            if let Kind::Multipath(it) = &mut socket.kind {
-                it.connection.remove_address(now, addr);
-                it.hear();
+            if let Kind::Multipath(multipath) = &mut socket.kind {
+                multipath.connection.remove_address(now, addr);
+                multipath.hear();
             }
         }
     }
@@ -145,10 +144,10 @@ impl Sockets {
         let known = &self.settings.multipath.addresses;
         let Some((_, addr)) = known.iter().copied().find(|(known, _)| *known == id) else { return };
         for socket in self.table.values_mut() {
-            if let Kind::Multipath(it) = &mut socket.kind {
+            if let Kind::Multipath(multipath) = &mut socket.kind {
                 let keys: Vec<_> =
-                    it.connection.flow_keys().filter(|key| key.src == addr).collect();
-                keys.into_iter().for_each(|key| it.connection.set_backup(key, backup));
+                    multipath.connection.flow_keys().filter(|key| key.src == addr).collect();
+                keys.into_iter().for_each(|key| multipath.connection.set_backup(key, backup));
             }
         }
     }
@@ -162,15 +161,15 @@ impl Sockets {
             _ => return false,
         };
         let is_its = |socket: &Socket| match &socket.kind {
-            Kind::Multipath(it) => it.connection.is_for(packet),
+            Kind::Multipath(multipath) => multipath.connection.is_for(packet),
             _ => false,
         };
         if let Some(fd) = self.table.iter().find(|(_, socket)| is_its(socket)).map(|(fd, _)| *fd) {
             self.on_path_input(now, fd, packet);
             return true;
         }
-        if let Some(it) = self.path_orphans.iter_mut().find(|it| it.is_for(packet)) {
-            it.handle_input(now, packet);
+        if let Some(orphan) = self.path_orphans.iter_mut().find(|orphan| orphan.is_for(packet)) {
+            orphan.handle_input(now, packet);
             return true;
         }
         let is_listener = |socket: &Socket| {
@@ -192,15 +191,15 @@ impl Sockets {
     /// when a handshake is over that a Fast Open cookie had ended early.
     fn on_path_input(&mut self, now: Time, fd: Fd, packet: &Packet) {
         let Some(mut socket) = self.table.remove(&fd) else { return };
-        if let Kind::Multipath(it) = &mut socket.kind {
-            it.handle_input(now, packet);
-            self.remember_paths(&mut it.connection);
+        if let Kind::Multipath(multipath) = &mut socket.kind {
+            multipath.handle_input(now, packet);
+            self.remember_paths(&mut multipath.connection);
             let is_listener =
                 |other: &&mut Socket| other.port == socket.port && other.is_listening();
             if let Some(Socket { kind: Kind::MultipathListening(listener), .. }) =
                 self.table.values_mut().find(is_listener)
             {
-                listener.settle(&it.connection);
+                listener.settle(&multipath.connection);
             }
         }
         self.table.insert(fd, socket);
@@ -214,7 +213,7 @@ impl Sockets {
         }
     }
 
-    /// Those of the connections that a socket has, or had.
+    /// Returns the tokens of the connections that a socket has, or had.
     fn tokens(&self) -> Vec<u32> {
         let open = self.table.values().filter_map(|socket| match &socket.kind {
             Kind::Multipath(it) => Some(&it.connection),
@@ -240,9 +239,9 @@ impl Sockets {
         let mut all = self.path_counters;
         for socket in self.table.values() {
             if let Kind::MultipathListening(listener) = &socket.kind {
-                let it = listener.counters();
-                all.capable_syns += it.capable_syns;
-                all.fallback_acks += it.fallback_acks;
+                let counters = listener.counters();
+                all.capable_syns += counters.capable_syns;
+                all.fallback_acks += counters.fallback_acks;
             }
         }
         all

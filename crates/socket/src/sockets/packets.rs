@@ -84,8 +84,8 @@ impl Sockets {
     /// There is a connection of that key, of a socket, a listener or nobody any more.
     pub(super) fn knows(&self, key: Key) -> bool {
         let remote = (key.1, key.2);
-        let held = |it: &Socket| match &it.kind {
-            Kind::Listening(listener) if it.port == Some(key.0) => listener.knows(remote),
+        let held = |socket: &Socket| match &socket.kind {
+            Kind::Listening(listener) if socket.port == Some(key.0) => listener.knows(remote),
             _ => false,
         };
         self.streams.contains_key(&key)
@@ -173,9 +173,9 @@ impl Sockets {
                 Kind::Fresh => {}
                 Kind::Listening(listener) => listener.handle_timeout(now),
                 Kind::MultipathListening(listener) => listener.handle_timeout(now),
-                Kind::Multipath(it) => {
-                    it.connection.handle_timeout(now);
-                    it.hear();
+                Kind::Multipath(multipath) => {
+                    multipath.connection.handle_timeout(now);
+                    multipath.hear();
                 }
                 Kind::Stream(stream) => {
                     stream.connection.handle_timeout(now);
@@ -218,9 +218,9 @@ impl Sockets {
                 Kind::Fresh => None,
                 Kind::Listening(listener) => listener.poll_transmit(now),
                 Kind::MultipathListening(listener) => listener.poll_transmit(now),
-                Kind::Multipath(it) => {
-                    let packet = it.connection.poll_transmit(now);
-                    it.hear();
+                Kind::Multipath(multipath) => {
+                    let packet = multipath.connection.poll_transmit(now);
+                    multipath.hear();
                     packet
                 }
                 Kind::Stream(stream) => stream.poll_transmit(now),
@@ -236,13 +236,14 @@ impl Sockets {
         packet.or_else(|| self.poll_path_orphans(now))
     }
 
-    /// When to call [`handle_timeout`](Self::handle_timeout).
+    /// Returns when to call [`handle_timeout`](Self::handle_timeout); [`Time::NEVER`] for not at
+    /// all.
     pub fn poll_timeout(&self) -> Time {
         let sockets = self.table.values().map(|socket| match &socket.kind {
             Kind::Fresh => Time::NEVER,
             Kind::Listening(listener) => listener.poll_timeout(),
             Kind::MultipathListening(listener) => listener.poll_timeout(),
-            Kind::Multipath(it) => it.connection.poll_timeout(),
+            Kind::Multipath(multipath) => multipath.connection.poll_timeout(),
             Kind::Stream(stream) => stream.connection.poll_timeout(),
         });
         let orphans = self.orphans.values().map(Endpoint::poll_timeout);

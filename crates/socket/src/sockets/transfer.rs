@@ -202,8 +202,8 @@ impl Sockets {
                     self.orphans.insert(key, connection);
                 }
             }
-            Kind::Multipath(it) => {
-                self.path_orphans.extend(it.close(socket.options.linger));
+            Kind::Multipath(multipath) => {
+                self.path_orphans.extend(multipath.close(socket.options.linger));
             }
             kind => self.stop_listening(kind),
         }

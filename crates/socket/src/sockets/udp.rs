@@ -11,7 +11,7 @@ use anabranch_wire::{Body, Icmp, IcmpKind, Packet};
 /// What a host has for TCP in UDP.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct UdpTunnel {
-    /// Its port of UDP; 0 while there is none.
+    /// Port of UDP of the host; 0 while there is none.
     pub port: u16,
     /// Octets by which segments in UDP are smaller.
     pub overhead: u32,
@@ -23,7 +23,7 @@ impl Default for UdpTunnel {
     }
 }
 
-/// How a segment comes: in a datagram from this port of UDP, or 0 for in IP.
+/// Port of UDP of the datagrams in which segments come; 0 for segments directly in IP.
 pub(super) type Via = u16;
 
 impl Sockets {
@@ -51,12 +51,12 @@ impl Sockets {
         }
     }
 
-    /// How the segments of a connection come and leave.
+    /// Returns how the segments of a connection come and leave.
     pub(super) fn via(&self, key: Key) -> Via {
         self.tunnelled.get(&key).copied().unwrap_or(0)
     }
 
-    /// How the segments of a socket's connection come and leave.
+    /// Returns how the segments of a socket's connection come and leave.
     pub(super) fn via_of(&self, fd: Fd) -> Via {
         match self.table.get(&fd).map(|socket| &socket.kind) {
             Some(Kind::Stream(stream)) => self.via(key_of(&stream.connection)),

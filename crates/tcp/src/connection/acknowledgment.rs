@@ -89,7 +89,8 @@ impl Connection {
         self.sender.on_ack_done();
     }
 
-    /// Says what the ACK field is worth.
+    /// Classifies the ACK field: new, duplicate, old or not acceptable (RFC 9293 §3.10.7.4, RFC
+    /// 5961 §5).
     fn ack_field(&self, segment: &TcpSegment) -> AckField {
         let s = &self.sender;
         let Some(at) = segment.ack.expand(self.iss, s.una) else {

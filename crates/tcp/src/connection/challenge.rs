@@ -12,7 +12,7 @@ const INTERVAL: Span = Span::from_secs(5);
 /// Challenge ACKs of the interval at hand.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Challenges {
-    /// When the interval began.
+    /// Start of the interval in which `sent` is counted.
     since: Time,
     sent: u32,
     /// The ACK that is due repeats no FIN.

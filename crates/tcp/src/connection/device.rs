@@ -15,10 +15,10 @@ use anabranch_units::{Span, Time};
 /// Between tries (Linux's `TCP_RESOURCE_PROBE_INTERVAL`).
 const RETRY: Span = Span::from_millis(500);
 
-/// What is known of the interface.
+/// State of the interface that packets leave by.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Device {
-    /// It takes no packet.
+    /// The interface takes no packet, as its host said last.
     pub full: bool,
     /// The first try since data waits.
     since: Option<Time>,

@@ -199,14 +199,14 @@ impl Extras {
         expired
     }
 
-    /// Stops a timer.
+    /// Stops the timer of this kind, if it runs.
     pub fn stop_timer(&mut self, due: ExtraDue) {
         if let Some(inside) = self.some() {
             inside.timers[due as usize].stop();
         }
     }
 
-    /// Stops all timers.
+    /// Stops the timers of all kinds.
     pub fn stop_timers(&mut self) {
         if let Some(inside) = self.some() {
             inside.timers = [Timer::IDLE; ExtraDue::ALL.len()];

@@ -97,7 +97,7 @@ impl Connection {
         said.unwrap_or(self.config.mss + headers) as u64
     }
 
-    /// As [`icmp_error`](Self::icmp_error), and forgets it.
+    /// Returns what [`icmp_error`](Self::icmp_error) does, and forgets it.
     pub fn take_icmp_error(&mut self) -> Option<IcmpKind> {
         self.extras.some()?.icmp.take()
     }

@@ -10,10 +10,10 @@ use std::sync::Arc;
 /// Counts of segments, as they left; where no log is kept, of octets in full segments.
 pub use crate::send_log::SegmentCounts;
 
-/// Where loss recovery is.
+/// The state of loss recovery.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Repair {
-    /// Nothing is suspicious.
+    /// Nothing points to a loss or to congestion.
     Open,
     /// There are duplicate ACKs or SACKed segments.
     Disorder,
@@ -28,9 +28,9 @@ pub enum Repair {
 /// The state of a connection; octets unless named otherwise.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Info {
-    /// Where it is in RFC 9293's diagram.
+    /// State of the connection in RFC 9293's diagram.
     pub state: State,
-    /// Where loss recovery is.
+    /// State of loss recovery.
     pub repair: Repair,
     /// Payload of a full segment.
     pub mss: u64,
@@ -44,13 +44,13 @@ pub struct Info {
     pub unacked: u64,
     /// Acknowledged cumulatively, in total.
     pub acked: u64,
-    /// Of what is not, SACKed.
+    /// Octets of `unacked` that are SACKed.
     pub sacked: u64,
-    /// Of that, believed lost.
+    /// Octets of `unacked` that are believed lost.
     pub lost: u64,
-    /// Of that, sent again.
+    /// Octets of `unacked` that were sent again.
     pub retransmitted: u64,
-    /// The same in segments, and how many arrived.
+    /// The same counts in segments, and how many segments arrived.
     pub segments: SegmentCounts,
     /// The largest window that the peer has advertised.
     pub max_window: u64,
@@ -58,11 +58,11 @@ pub struct Info {
     pub unsent: u64,
     /// Duplicate ACKs, or segments, that signal a loss.
     pub reordering: u32,
-    /// How often segments were seen to arrive behind later ones.
+    /// Times that segments were seen to arrive behind later ones.
     pub reorderings: u32,
     /// Smoothed round-trip time.
     pub srtt: Option<Span>,
-    /// Its variation.
+    /// Variation of the round-trip time (RTTVAR, RFC 6298).
     pub rttvar: Option<Span>,
     /// Smallest round-trip time.
     pub min_rtt: Option<Span>,
@@ -76,9 +76,9 @@ pub struct Info {
     pub backoff: u32,
     /// Timestamps are agreed on.
     pub timestamps: bool,
-    /// SACK is agreed on.
+    /// Both sides agreed on SACK.
     pub sack: bool,
-    /// ECN is agreed on.
+    /// Both sides agreed on ECN.
     pub ecn: bool,
     /// Shifts of the peer's windows and of ours, where agreed on.
     pub window_scale: Option<(u8, u8)>,
@@ -90,9 +90,9 @@ pub struct Info {
     pub readable: u64,
     /// The peer's stream has ended, and all of it has arrived.
     pub peer_ended: bool,
-    /// Of our window, what the peer may still use.
+    /// Octets of our advertised window that the peer may still use.
     pub own_window: u64,
-    /// Of the peer's window, what is left behind what was acknowledged.
+    /// Octets of the peer's window above what it has acknowledged.
     pub peer_window: u64,
     /// The largest packet that the path is believed to carry, with an IPv4 header.
     pub path_mtu: u64,
@@ -232,7 +232,7 @@ impl Connection {
         size_of::<Connection>() as u64 + sent + s.board.memory() + log + self.receiver.held()
     }
 
-    /// The settings in force.
+    /// Returns the settings in force.
     pub fn config(&self) -> &Config {
         &self.config
     }

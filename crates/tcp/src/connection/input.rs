@@ -289,8 +289,9 @@ impl Connection {
         }
     }
 
-    /// Says whether the window that is advertised grows. It does not with what is out of order
-    /// where SACK is not in use: a duplicate ACK tells of no other window (RFC 5681 §2).
+    /// Grows the advertised window with the data that came, and returns whether it grew. It does
+    /// not grow with what is out of order where SACK is not in use: a duplicate ACK tells of no
+    /// other window (RFC 5681 §2).
     fn grow_window(&mut self, now: Time, segment: &TcpSegment, arrival: Arrival) -> bool {
         let options = if self.agreed.timestamps.is_some() { TIMESTAMPS_LEN } else { 0 };
         let mss = self.config.mss as u64 - options;

@@ -19,12 +19,12 @@ use anabranch_endpoint::CloseReason;
 use anabranch_units::Time;
 use anabranch_wire::{Packet, TcpFlags};
 
-/// How long nothing has been heard.
+/// What keep-alives know of the peer's silence.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct KeepAliveState {
-    /// When the last segment came; `None` where nobody has looked yet.
+    /// Time at which the last segment came; `None` until somebody looks.
     heard: Option<Time>,
-    /// Probes since then.
+    /// Probes sent since then.
     sent: u32,
     due: bool,
 }

@@ -15,20 +15,20 @@ enum Limit {
     Nothing,
     /// The network, or the user.
     Busy,
-    /// The peer's window.
+    /// The peer's window keeps data back.
     Window,
-    /// The send buffer.
+    /// The user has found no room to write, and all that was written has left.
     Buffer,
 }
 
-/// How long each has limited the sender.
+/// Time for which each has limited the sender.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct LimitTimes {
     /// Something waited to be sent or acknowledged.
     pub busy: Span,
-    /// Of that, the peer's window kept data back.
+    /// Part of `busy` in which the peer's window kept data back.
     pub window: Span,
-    /// Of that, the user found no room to write, and all that was written had left.
+    /// Part of `busy` in which the user found no room to write, and all that was written had left.
     pub buffer: Span,
 }
 
@@ -38,7 +38,7 @@ pub(super) struct Limits {
     at: Limit,
     since: Time,
     times: LimitTimes,
-    /// A write found no room.
+    /// A write has found no room in the send buffer.
     starved: bool,
 }
 
@@ -65,7 +65,7 @@ impl Limits {
 }
 
 impl Connection {
-    /// From now on the connection measures what limits it.
+    /// Measures what limits the connection from now on.
     pub fn keep_limits(&mut self) {
         self.extras.get().limits.get_or_insert_default();
     }
@@ -77,7 +77,7 @@ impl Connection {
         }
     }
 
-    /// How long each limit held, where that is measured.
+    /// Returns how long each limit held, where that is measured.
     pub fn limit_times(&self, now: Time) -> LimitTimes {
         let limits = self.extras.peek().and_then(|extras| extras.limits.as_ref());
         limits.map_or_else(LimitTimes::default, |limits| limits.times_at(now))

@@ -32,7 +32,7 @@ use anabranch_units::{Span, Time};
 /// A difference of fewer octets is not worth a probe (Linux's `tcp_probe_threshold`).
 const THRESHOLD: u64 = 8;
 
-/// So long after the end of a search the next begins.
+/// Time from the end of a search to the next.
 const RAISE_AFTER: Span = Span::from_secs(600);
 
 /// An `MtuProbe` is the search for the segment size. Its sizes are payloads, in octets; the lower

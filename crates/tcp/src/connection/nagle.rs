@@ -1,5 +1,5 @@
-//! When a segment that is not full waits for more data: Nagle's algorithm
-//! (RFC 9293 §3.7.4), its variant by Minshall, and corking.
+//! Decides when a segment that is not full waits for more data: Nagle's
+//! algorithm (RFC 9293 §3.7.4), its variant by Minshall, and corking.
 //!
 //! Nagle: while anything is unacknowledged, less than a full segment waits.
 //! Minshall (draft-minshall-nagle-01): only while an earlier segment that was
@@ -26,13 +26,13 @@ pub(super) struct Hold {
     pub more: bool,
     /// The user waits for the handshake to write.
     pub writer_waits: bool,
-    /// What was written up to here leaves even while corked.
+    /// Offset up to which data leaves even while corked.
     flush_to: u64,
     /// The cork has held for long enough.
     pub cork_expired: bool,
     /// The offset after the last segment that was not full.
     small_end: u64,
-    /// When data left last while nothing was outstanding.
+    /// Time at which data left last while nothing was outstanding.
     began: Option<Time>,
 }
 

@@ -27,7 +27,7 @@ impl Connection {
         true
     }
 
-    /// Data left.
+    /// Tells the pacer of a packet that has left.
     #[inline]
     pub(super) fn on_paced(&mut self, now: Time, packet: &Packet) {
         if self.sender.congestion.is_paced() {

@@ -116,8 +116,8 @@ impl Connection {
         crate::config::window_shift(whole.unwrap_or(own))
     }
 
-    /// From now on the windows that the peer advertises are not this
-    /// connection's alone: it sends what it is given. Its own is [`Connection::own_room`].
+    /// Shares the peer's window from now on: the windows that it advertises are not this
+    /// connection's alone, which sends what it is given. Its own is [`Connection::own_room`].
     pub fn share_window(&mut self) {
         self.sender.peer_window.share();
     }
@@ -128,7 +128,8 @@ impl Connection {
         self.cut_at(self.sender.end);
     }
 
-    /// The same at an offset behind the other cuts that has just begun a segment.
+    /// Cuts as [`cut`](Self::cut) does, at an offset behind the other cuts that has just begun a
+    /// segment.
     pub fn cut_at(&mut self, at: u64) {
         let una = self.sender.una;
         let cuts = &mut self.extras.part_mut().cuts;
@@ -201,12 +202,11 @@ impl Connection {
             && self.extras.is_plain()
     }
 
-    /// As [`Endpoint::poll_transmit`], with `len` more counted octets, at most a
-    /// segment, that are written if they leave with this packet:
-    /// [`Connection::outstanding`] tells. One look for the next segment, where
-    /// [`Connection::takes_more`], a write and a poll take three. Only while
-    /// [`Connection::awaits_data`] holds, and what [`Connection::set_waiting`] was
-    /// told.
+    /// Polls as [`Endpoint::poll_transmit`] does, with `len` more counted octets, at most a
+    /// segment, that are written if they leave with this packet: [`Connection::outstanding`] tells.
+    /// One look for the next segment, where [`Connection::takes_more`], a write and a poll take
+    /// three. Only while [`Connection::awaits_data`] holds, and what [`Connection::set_waiting`]
+    /// was told.
     pub fn poll_transmit_with(&mut self, now: Time, len: u64) -> Option<Packet> {
         let end = self.sender.end;
         self.sender.end = end + len;
@@ -254,7 +254,7 @@ impl Connection {
         self.receiver.readable()
     }
 
-    /// Says whether there are events but those that octets and room have come, which are forgotten:
+    /// Forgets the events of octets and room that have come, and returns whether there are others:
     /// whoever reads and writes by [`Connection::readable`] and [`Connection::takes_more`] need not
     /// hear them.
     #[inline]
@@ -270,9 +270,9 @@ impl Connection {
         self.receiver.read_offset()
     }
 
-    /// Says whether the segment that came last, in a synchronized state, passed the checks of its
-    /// sequence and acknowledgment numbers (RFC 9293 §3.10.7.4, RFC 5961), so that what else it carries
-    /// counts.
+    /// Returns whether the segment that came last, in a synchronized state, passed the checks of
+    /// its sequence and acknowledgment numbers (RFC 9293 §3.10.7.4, RFC 5961), so that what else it
+    /// carries counts.
     #[inline]
     pub fn has_passed(&self) -> bool {
         self.passed

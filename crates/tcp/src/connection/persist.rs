@@ -32,7 +32,7 @@ impl Persist {
         self.due = false;
     }
 
-    /// The timer expired.
+    /// The timer has expired: a probe is due.
     pub fn on_expiry(&mut self) {
         self.due = true;
     }

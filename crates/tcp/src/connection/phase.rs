@@ -1,4 +1,4 @@
-//! Where a connection is, with what exists only there.
+//! The phases of a connection, each with what exists only there.
 
 use super::ecn::Asked;
 use crate::state::State;
@@ -64,13 +64,13 @@ pub(super) struct SynReceived {
 pub(super) enum Leaves {
     /// Data and ACKs may leave.
     Data,
-    /// ACKs may leave.
+    /// ACKs may leave, data may not.
     Acks,
     /// ACKs may leave, and data where a SYN with data opened the connection (RFC 7413).
     EarlyData,
     /// The SYN or SYN-ACK leaves.
     Syn,
-    /// Nothing may leave.
+    /// No packet may leave.
     Nothing,
 }
 

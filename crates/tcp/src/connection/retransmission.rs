@@ -74,7 +74,8 @@ impl Retransmission {
         self.timed = None;
     }
 
-    /// The timer expired.
+    /// The timer has expired: counts the attempt, and times no segment (RFC 6298 §3, Karn's
+    /// algorithm).
     pub fn on_expiry(&mut self) {
         self.retries += 1;
         self.timed = None;

@@ -8,9 +8,9 @@ use anabranch_wire::{TcpFlags, TcpSegment};
 /// Both directions' marks, as offsets; 0 without one.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Urgent {
-    /// SND.UP.
+    /// SND.UP: the offset after the urgent data sent.
     pub send: u64,
-    /// RCV.UP.
+    /// RCV.UP: the offset after the urgent data received.
     pub receive: u64,
 }
 

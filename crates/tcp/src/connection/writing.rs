@@ -23,12 +23,12 @@ impl Writing {
         self.closed
     }
 
-    /// The user closes.
+    /// Ends the stream: nothing can be written any more.
     pub fn close(&mut self) {
         self.closed = true;
     }
 
-    /// The octets are real.
+    /// Whether the stream holds real octets, not counted ones.
     pub fn is_real(&self) -> bool {
         self.octets.is_some()
     }

@@ -20,8 +20,7 @@ use anabranch_wire::Addr;
 /// Segment sizes that a cookie can tell.
 const SIZES: [u16; 8] = [64, 512, 536, 1024, 1220, 1440, 1460, 8960];
 
-/// How long a count lasts; a cookie is good for the count in which it was made
-/// and the next.
+/// Length of a count; a cookie is good for the count in which it was made and the next.
 const PERIOD: Span = Span::from_secs(64);
 
 /// What a cookie tells of the SYN.
@@ -29,7 +28,7 @@ const PERIOD: Span = Span::from_secs(64);
 pub struct Told {
     /// The MSS that the peer announced, or the next smaller one of a table.
     pub mss: u16,
-    /// The peer speaks SACK.
+    /// The peer's SYN permitted SACK.
     pub sack: bool,
 }
 
@@ -37,7 +36,7 @@ pub struct Told {
 #[derive(Clone, Copy, Debug)]
 pub struct Cookies {
     pub(super) key: [u64; 2],
-    /// The listener.
+    /// Address and port of the listener.
     pub(super) local: (Addr, u16),
 }
 

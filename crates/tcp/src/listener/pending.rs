@@ -9,14 +9,14 @@ use anabranch_units::{Span, Time};
 use anabranch_wire::{Addr, FastOpenOption, TcpSegment};
 use std::collections::BTreeMap;
 
-/// Where Fast Open stands at a listening port.
+/// The state of Fast Open at a listening port.
 #[derive(Debug)]
 pub struct Pending {
     options: FastOpenOptions,
     pub(super) keys: Keys,
-    /// By peer, until when the connection counts.
+    /// For each peer, the time until which its connection counts.
     waiting: BTreeMap<(Addr, u16), Time>,
-    /// How long a handshake can take.
+    /// Longest time that a handshake can take.
     longest: Span,
 }
 
@@ -29,7 +29,7 @@ impl Pending {
         Some(Pending { options, keys, waiting: BTreeMap::new(), longest: longest(config) })
     }
 
-    /// The same port with other settings; its key stays.
+    /// Returns the same port with other settings; its key stays.
     pub fn reconfigured(self, config: &Config) -> Option<Pending> {
         let options = config
             .fast_open
@@ -62,29 +62,29 @@ impl Pending {
         self.options.is_opened_without_cookie(syn)
     }
 
-    /// One more.
+    /// Counts one more connection that a cookie opened.
     pub fn add(&mut self, now: Time, remote: (Addr, u16)) {
         self.waiting.insert(remote, now.saturating_add(self.longest));
     }
 
-    /// Its handshake is over. One that was reset instead goes on counting: else
-    /// the attacker would reset it from another address (§5.1).
+    /// The handshake with this peer is over. One that was reset instead goes on counting: else the
+    /// attacker would reset it from another address (§5.1).
     pub fn settle(&mut self, remote: (Addr, u16)) {
         self.waiting.remove(&remote);
     }
 
-    /// So many wait.
+    /// Returns how many connections count at present.
     pub fn len(&self) -> usize {
         self.waiting.len()
     }
 
-    /// None waits.
+    /// Whether no connection counts.
     pub fn is_empty(&self) -> bool {
         self.waiting.is_empty()
     }
 }
 
-/// From a SYN-ACK to when the connection is given up.
+/// Returns the time from a SYN-ACK to when the connection is given up.
 fn longest(config: &Config) -> Span {
     let mut rtt = RttEstimator::new(config.rto);
     (0..=config.syn_ack_retries).fold(Span::ZERO, |sum, _| {

@@ -27,7 +27,7 @@ impl Receiver {
         n
     }
 
-    /// As [`read`](Self::read), into a buffer.
+    /// Reads as [`read`](Self::read) does, into a buffer; counted octets read as zeros.
     pub fn read_octets(&mut self, buf: &mut [u8], mss: u64) -> usize {
         let n = self.readable().min(buf.len() as u64) as usize;
         match &mut self.octets {
@@ -39,7 +39,7 @@ impl Receiver {
         n
     }
 
-    /// As [`read`](Self::read): octets as they came, counted or real.
+    /// Reads as [`read`](Self::read) does, and returns the octets as they came, counted or real.
     pub fn take(&mut self, max: u32, mss: u64) -> Payload {
         let n = self.readable().min(max as u64) as u32;
         if self.octets.is_none() {

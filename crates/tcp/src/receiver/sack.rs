@@ -41,7 +41,7 @@ impl Receiver {
         self.gaps.is_some()
     }
 
-    /// How many there are to report, of as many as options hold.
+    /// Returns how many blocks there are to report, of as many as options hold.
     pub fn blocks(&self) -> u64 {
         let Some(gaps) = &self.gaps else { return 0 };
         (gaps.duplicate.is_some() as usize + gaps.ranges.count().min(gaps.recent.len())) as u64

@@ -75,7 +75,7 @@ impl Receiver {
         }
     }
 
-    /// Octets of the buffer.
+    /// Returns the size of the receive buffer in octets.
     pub fn size(&self) -> u64 {
         self.capacity()
     }

@@ -1,4 +1,4 @@
-//! Which schemes there are, and their options: descriptions of what
+//! Lists the recovery schemes with their options: descriptions of what
 //! [`Active`](super::Active) does.
 
 use super::detector::MakeDetector;
@@ -47,7 +47,7 @@ pub enum Recovery {
         /// letter; otherwise the one that detects it, which is the text.
         opens_late: bool,
     },
-    /// The same works on RACK-TLP's detection.
+    /// [`Recovery::Decoupled`] works on RACK-TLP's detection.
     DecoupledRack(DecoupledRackOptions),
     /// The scheme is one of the user's own.
     Custom(Box<Custom<MakeDetector>>),

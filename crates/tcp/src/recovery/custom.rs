@@ -48,7 +48,7 @@ impl Custom {
         (self.in_recovery, self.pending) = (false, false);
     }
 
-    /// Of the lost octets those are forgotten that have arrived after all.
+    /// Forgets those of the lost octets that have arrived after all.
     fn trim(&mut self, s: &Sender) {
         self.lost.remove_below(s.una);
         if !self.lost.is_empty() {

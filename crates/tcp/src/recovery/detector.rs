@@ -9,7 +9,7 @@ use std::fmt;
 /// the SYN.
 #[derive(Clone, Copy, Debug)]
 pub struct AckView<'a> {
-    /// When.
+    /// Time at which the ACK arrived.
     pub now: Time,
     /// Oldest offset that is not acknowledged.
     pub una: u64,
@@ -21,13 +21,13 @@ pub struct AckView<'a> {
     pub acked: u64,
     /// Octets newly known to have arrived.
     pub delivered: u64,
-    /// It is a duplicate.
+    /// The ACK is a duplicate (RFC 5681 §2).
     pub duplicate: bool,
-    /// Duplicates in a row.
+    /// Duplicate ACKs in a row.
     pub dupacks: u32,
     /// SACKed ranges above `una`, from low to high.
     pub sacked: &'a RangeSet,
-    /// What was called lost and has not been sent again.
+    /// Ranges that were called lost and have not been sent again.
     pub lost: &'a RangeSet,
     /// A loss is being repaired.
     pub in_recovery: bool,

@@ -220,7 +220,7 @@ fn going_back(s: &Sender) -> Next {
 /// several are made for each segment.
 macro_rules! schemes {
     ($($name:ident($scheme:ty): $description:pat => $make:expr,)*) => {
-        /// A scheme at work.
+        /// A recovery scheme at work, one variant for each.
         #[derive(Debug)]
         pub(crate) enum Active {
             $($name($scheme),)*
@@ -317,8 +317,9 @@ schemes! {
 }
 
 impl Active {
-    /// As [`Active::new`], beside a window algorithm: one that owns the window in a recovery is left
-    /// alone (as in Linux, where such algorithms replace proportional rate reduction).
+    /// Makes a scheme beside a window algorithm: as [`Active::new`], but without a window of its
+    /// own where the algorithm owns the window in a recovery (as in Linux, where such algorithms
+    /// replace proportional rate reduction).
     pub fn beside(description: &Recovery, window: &Driver) -> Active {
         match window.owns_recovery() {
             true => Active::new(&description.without_own_window()),

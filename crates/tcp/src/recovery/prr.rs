@@ -25,7 +25,7 @@
 use crate::ack::Ack;
 use crate::sender::Sender;
 
-/// One recovery.
+/// The state of one recovery; counts are octets, with the names of RFC 9937 §6.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Prr {
     delivered: u64,
@@ -34,7 +34,7 @@ pub(crate) struct Prr {
     ssthresh: u64,
     /// What may be in flight until the next ACK.
     window: u64,
-    /// What is sent is rounded up to segments of so many octets.
+    /// Octets of a segment, to which the amount that may be sent is rounded up.
     unit: u64,
     /// Up to where losses are known, for schemes that count by an edge.
     edge: u64,
@@ -52,7 +52,8 @@ impl Prr {
         }
     }
 
-    /// As Linux counts: in segments of `mss` octets, in proportion to `cwnd`, the window before.
+    /// Counts as Linux does: in segments of `mss` octets, in proportion to `cwnd`, the window
+    /// before.
     pub fn count_segments(&mut self, cwnd: u64, mss: u64) {
         (self.recover_fs, self.unit) = (cwnd.max(1), mss);
     }
@@ -63,7 +64,7 @@ impl Prr {
         self.on_delivered(mss, ack.delivered, in_flight, ack.acked > 0 && !lost);
     }
 
-    /// As [`Prr::on_ack`]; a timer's detection delivers nothing.
+    /// Does what [`Prr::on_ack`] does for `delivered` octets; a timer's detection delivers nothing.
     pub fn on_delivered(&mut self, mss: u64, delivered: u64, in_flight: u64, safe: bool) {
         if delivered == 0 && self.out > 0 {
             return;
@@ -92,12 +93,12 @@ impl Prr {
         edge > known && s.board.holes_between(known, edge) > 0
     }
 
-    /// Octets left.
+    /// So many octets have left.
     pub fn on_sent(&mut self, octets: u64) {
         self.out += octets;
     }
 
-    /// What may be in flight.
+    /// Returns how many octets may be in flight.
     pub fn window(&self) -> u64 {
         self.window
     }

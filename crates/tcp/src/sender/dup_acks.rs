@@ -95,7 +95,7 @@ impl DupAcks {
         self.thresh > self.bounds.0
     }
 
-    /// After a timeout the threshold is what it was configured to be.
+    /// Sets the threshold to what it was configured to be, after a timeout.
     pub fn on_timeout(&mut self) {
         self.count = 0;
         self.thresh = self.bounds.0;

@@ -74,7 +74,7 @@ impl Growth {
         !(used.full || slow_start && cwnd < 2 * used.outstanding)
     }
 
-    /// How full the window is counts, beside what stops the sender.
+    /// Whether it counts how full the window is, beside what stops the sender.
     #[inline]
     pub fn asks_for_use(&self) -> bool {
         self.used.is_some()
@@ -93,7 +93,7 @@ impl Growth {
         }
     }
 
-    /// Data leaves.
+    /// Data leaves at this time.
     pub fn on_sent(&mut self, now: Time) {
         self.last_sent = Some(now);
     }

@@ -25,8 +25,8 @@ impl PeerWindow {
         PeerWindow { edge: 1, largest: 0, updated_by: (0, 0), is_shared: false, own_edge: 1 }
     }
 
-    /// From now on the peer's windows are those of a whole that this connection is a part of: it sends
-    /// what it is given.
+    /// Makes the peer's windows those of a whole that this connection is a part of: it sends what
+    /// it is given.
     pub fn share(&mut self) {
         (self.is_shared, self.edge) = (true, u64::MAX);
     }

@@ -1,5 +1,5 @@
-//! How far had been sent when the window was last reduced: until that is acknowledged, the same
-//! losses and marks do not reduce it again.
+//! Remembers how far had been sent when the window was last reduced: until that is
+//! acknowledged, the same losses and marks do not reduce it again.
 
 /// A `RecoveryPoint` is that of RFC 6675 §2, and says whether the sender goes back to it.
 #[derive(Clone, Copy, Debug, Default)]

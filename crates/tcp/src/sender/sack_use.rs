@@ -16,14 +16,14 @@ pub struct SackUse {
 enum Mode {
     /// SACK is not agreed on, or the scheme does not use it.
     Unused,
-    /// Blocks are read.
+    /// The sender reads SACK blocks.
     Used,
     /// Blocks are not read until what was outstanding at a timeout is acknowledged.
     Suspended,
 }
 
 impl SackUse {
-    /// Before the handshake SACK is not in use.
+    /// Makes the state before the handshake, in which SACK is not in use.
     pub fn new(config: &Config) -> SackUse {
         SackUse { mode: Mode::Unused, go_back_n: config.go_back_n }
     }
@@ -33,7 +33,7 @@ impl SackUse {
         self.mode = if used { Mode::Used } else { Mode::Unused };
     }
 
-    /// Blocks are read.
+    /// Whether the sender reads SACK blocks now.
     #[inline]
     pub fn is_on(&self) -> bool {
         self.mode == Mode::Used

@@ -12,9 +12,9 @@ use crate::error::EmitError;
 use crate::packet::{Body, Packet, Payload};
 use crate::tcp::{CHECKSUM_AT, TcpFlags, TcpSegment};
 
-/// Of the octets of IP that are one packet, no more than this, as in Linux.
+/// Most octets of IP that are handed over as one packet, as in Linux.
 const MOST: usize = 65_535;
-/// Where the low octet of the flags is.
+/// Place of the low octet of the flags in the TCP header.
 const FLAGS: usize = 13;
 
 /// A packet in its octets behind a [`DeviceHeader`], and the segments that have
@@ -120,8 +120,8 @@ impl Train {
     }
 }
 
-/// Where TCP begins in what was emitted, which has neither options of IPv4 nor
-/// extension headers.
+/// Returns where TCP begins in what was emitted, which has neither options of IPv4 nor extension
+/// headers.
 fn transport(out: &[u8]) -> usize {
     DeviceHeader::LEN + if out[DeviceHeader::LEN] >> 4 == 4 { 20 } else { 40 }
 }

@@ -13,7 +13,7 @@ use std::fmt;
 
 /// Simple Packet Block, §4.4: a packet without a time, of the first interface.
 const SIMPLE_PACKET: u32 = 3;
-/// Of a pcap file whose times are microseconds, or nanoseconds.
+/// Magic numbers of pcap files whose times are microseconds, or nanoseconds.
 const PCAP_MICROS: u32 = 0xa1b2_c3d4;
 const PCAP_NANOS: u32 = 0xa1b2_3c4d;
 
@@ -45,10 +45,10 @@ impl fmt::Display for ReadError {
 
 impl Error for ReadError {}
 
-/// Where packets were seen.
+/// An interface at which packets were seen.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Interface {
-    /// `if_name`, or empty.
+    /// The option `if_name`; empty where the file has none.
     pub name: String,
     /// What stands before the IP header.
     pub link_type: LinkType,
@@ -56,7 +56,7 @@ pub struct Interface {
     resolution: Resolution,
 }
 
-/// `if_tsresol`, §4.2.
+/// The unit of time of an interface (`if_tsresol`, §4.2).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Resolution {
     /// Ten to the power of minus this.
@@ -80,7 +80,7 @@ impl Resolution {
     }
 }
 
-/// A packet of a capture.
+/// A packet of a capture, as it was captured.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Frame<'a> {
     /// Number of its interface, by [`Reader::interfaces`].
@@ -110,7 +110,7 @@ pub struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Of a file's octets.
+    /// Reads the capture that `file` holds.
     ///
     /// # Errors
     /// [`ReadError::NotACapture`].
@@ -148,7 +148,7 @@ impl<'a> Reader<'a> {
         &self.interfaces
     }
 
-    /// Who wrote the last section, as it says itself; else empty.
+    /// Returns the name of the program that wrote the last section, as it says itself; else empty.
     pub fn application(&self) -> &str {
         &self.application
     }
@@ -168,7 +168,7 @@ impl<'a> Reader<'a> {
         Some(if self.big_endian { u16::from_be_bytes(octets) } else { u16::from_le_bytes(octets) })
     }
 
-    /// The next packet.
+    /// Reads the next packet, and the blocks before it; `None` at the end of the file.
     fn step(&mut self) -> Result<Option<Frame<'a>>, ReadError> {
         if self.classic {
             return Ok(self.record());
@@ -234,7 +234,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// §4.2.
+    /// Reads the body of an interface description block (§4.2).
     fn interface(&mut self, body: usize, stop: usize) -> Option<()> {
         let link_type = LinkType(self.half(body)?);
         let name = self.option(body + 8, stop, IF_NAME).unwrap_or_default();

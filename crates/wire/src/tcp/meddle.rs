@@ -4,29 +4,29 @@
 use super::{TcpOptions, TcpSegment, options};
 use crate::packet::Payload;
 
-/// Options by kind.
+/// Kinds of TCP options that a middlebox may take away.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum OptionKind {
-    /// Maximum segment size.
+    /// Maximum segment size (RFC 9293 §3.2).
     Mss,
-    /// Window scale.
+    /// Window scale (RFC 7323 §2).
     WindowScale,
-    /// SACK permitted.
+    /// SACK permitted (RFC 2018 §2).
     SackPermitted,
-    /// SACK blocks.
+    /// SACK blocks (RFC 2018 §3).
     Sack,
-    /// Timestamps.
+    /// Timestamps (RFC 7323 §3).
     Timestamps,
     /// Fast Open, of either kind.
     FastOpen,
-    /// Accurate ECN.
+    /// Accurate ECN (RFC 9768 §3.2.3).
     AccEcn,
-    /// All of Multipath TCP.
+    /// All options of Multipath TCP (RFC 8684).
     Mptcp,
 }
 
 impl OptionKind {
-    /// All kinds by name.
+    /// All kinds by the names that scenarios have for them.
     pub const ALL: [(&'static str, OptionKind); 8] = [
         ("mss", OptionKind::Mss),
         ("window-scale", OptionKind::WindowScale),

@@ -45,19 +45,19 @@ use std::fmt;
 /// Most octets of options that a header can hold.
 pub const MAX_LEN: usize = 40;
 
-/// End of option list.
+/// Kind of the end of the option list.
 pub const END: u8 = 0;
-/// No-operation.
+/// Kind of the no-operation.
 pub const NOP: u8 = 1;
-/// Maximum segment size.
+/// Kind of the maximum segment size.
 pub const MSS: u8 = 2;
-/// Window scale.
+/// Kind of the window scale.
 pub const WINDOW_SCALE: u8 = 3;
-/// SACK permitted.
+/// Kind of SACK permitted.
 pub const SACK_PERMITTED: u8 = 4;
-/// SACK.
+/// Kind of the SACK blocks.
 pub const SACK: u8 = 5;
-/// Timestamps.
+/// Kind of the timestamps.
 pub const TIMESTAMPS: u8 = 8;
 
 /// Why octets are not a list of options. RFC 9293 §3.1 (MUST-7) wants illegal
@@ -73,7 +73,7 @@ pub enum OptionError {
     Length {
         /// Kind of the option.
         kind: u8,
-        /// The length, 0 or 1.
+        /// Value of the length octet, 0 or 1.
         len: u8,
     },
 }
@@ -93,9 +93,9 @@ impl Error for OptionError {}
 pub struct RawOption<'a> {
     /// Kind, length and value.
     pub octets: &'a [u8],
-    /// Kind.
+    /// Kind of the option, its first octet.
     pub kind: u8,
-    /// Value alone.
+    /// The value without kind and length.
     pub value: &'a [u8],
 }
 
@@ -105,7 +105,7 @@ pub fn iter(octets: &[u8]) -> Options<'_> {
     Options { rest: octets }
 }
 
-/// See [`iter`].
+/// The options of a header in order, made by [`iter`].
 #[derive(Clone, Debug)]
 pub struct Options<'a> {
     rest: &'a [u8],

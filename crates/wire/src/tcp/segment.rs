@@ -28,7 +28,7 @@ use std::error::Error;
 use std::fmt;
 
 const HEADER_LEN: usize = TcpSegment::HEADER as usize;
-/// Where the checksum is in it.
+/// Place of the checksum in the header.
 pub(crate) const CHECKSUM_AT: usize = 16;
 
 /// Why octets are not a TCP segment.
@@ -38,9 +38,9 @@ pub enum TcpError {
     Truncated,
     /// The data offset, in words of four octets, is below 5.
     DataOffset(u8),
-    /// The checksum is wrong.
+    /// The checksum does not match.
     Checksum,
-    /// The options.
+    /// The list of options is wrong.
     Option(OptionError),
 }
 
@@ -78,7 +78,7 @@ impl<'a> TcpView<'a> {
         Ok(TcpView { header, options, payload })
     }
 
-    /// The checksum is right.
+    /// Whether the checksum of header and data matches.
     pub fn is_checksum_valid(&self, pseudo: &PseudoHeader) -> bool {
         let len = HEADER_LEN + self.options.len() + self.payload.len();
         let sum = pseudo.sum(TcpSegment::PROTOCOL, len as u32);
@@ -108,7 +108,7 @@ impl<'a> TcpView<'a> {
     pub fn window(&self) -> u16 {
         self.field(7)
     }
-    /// Urgent pointer.
+    /// Urgent pointer: the offset of the octet after the urgent data; meaningful with URG.
     pub fn urgent(&self) -> u16 {
         self.field(9)
     }
@@ -116,7 +116,7 @@ impl<'a> TcpView<'a> {
     pub fn options(&self) -> &'a [u8] {
         self.options
     }
-    /// Data.
+    /// The octets that follow the header.
     pub fn payload(&self) -> &'a [u8] {
         self.payload
     }
@@ -213,7 +213,7 @@ impl TcpSegment {
         self.options.emit(out).inspect_err(|_| out.truncate(start))
     }
 
-    /// Appends the data.
+    /// Appends the data; counted octets become the pattern of their positions.
     fn emit_payload(&self, out: &mut Vec<u8>) {
         match self.payload.octets() {
             Some(octets) => out.extend_from_slice(octets),

@@ -20,7 +20,7 @@ use std::net::IpAddr;
 
 /// IP protocol number of UDP.
 pub const PROTOCOL: u8 = UdpDatagram::PROTOCOL;
-/// Octets of the header.
+/// Octets of the UDP header.
 pub const HEADER: usize = UdpDatagram::HEADER as usize;
 
 /// Source and destination port of UDP.

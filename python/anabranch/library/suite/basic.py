@@ -63,14 +63,14 @@ def add(net: Network, central: Central, **fields: object) -> Network:
 
 
 def held(rate: str, time: str) -> str:
-    """What a link sends in a time, at least three full packets."""
+    """Returns the octets that a link sends in a time, at least three full packets."""
     octets = round(bits_per_second(rate) * seconds(time, "buffer") / 8)
     return f"{max(octets, 4500)} B"
 
 
 @dataclass(frozen=True)
 class Demand:
-    """What a scenario's users ask for, and for how long."""
+    """The flows of a scenario's users, and for how long they last."""
 
     load: float
     """Share of the central link, from left to right."""

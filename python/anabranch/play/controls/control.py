@@ -50,14 +50,14 @@ class Range:
         return f"{kind} from {self.low:g} to {self.high:g}{unit}"
 
     def holding(self, value: Value) -> Range:
-        """The same, wide enough for the value that the scenario has."""
+        """Returns the control, wide enough for the value that the scenario has."""
         if not isinstance(value, int | float) or not math.isfinite(value):
             return self
         low, high = min(self.low, value), max(self.high, value)
         return Range(low, high, self.unit, self.scale, self.whole)
 
     def described(self) -> Table:
-        """For the page."""
+        """Describes the control for the page."""
         return {
             "kind": "number",
             "low": self.low,
@@ -81,19 +81,19 @@ class Choices:
         return given
 
     def holding(self, value: Value) -> Choices:
-        """The same, with the name that the scenario has among them."""
+        """Returns the control with the name that the scenario has among its choices."""
         if not isinstance(value, str) or value in self.names:
             return self
         return Choices({**self.names, value: "as the scenario has it"})
 
     def described(self) -> Table:
-        """For the page."""
+        """Describes the control for the page."""
         return {"kind": "choice", "choices": [[name, hint] for name, hint in self.names.items()]}
 
 
 @dataclass(frozen=True)
 class Switch:
-    """On or off."""
+    """A control that is on or off."""
 
     def checked(self, given: Any) -> bool:
         """The value, or a `ValueError` that says what is allowed."""
@@ -106,7 +106,7 @@ class Switch:
         return self
 
     def described(self) -> Table:
-        """For the page."""
+        """Describes the control for the page."""
         return {"kind": "switch"}
 
 
@@ -139,7 +139,7 @@ class Control:
             raise ControlError(self.id, message) from None
 
     def described(self, value: Value | None) -> Table:
-        """For the page, with the value in force."""
+        """Describes the control for the page, with the value in force."""
         return {
             "id": self.id,
             "group": self.group,

@@ -68,7 +68,7 @@ class Place:
 
     @property
     def name(self) -> str:
-        """Its name in the scenario."""
+        """The flow's name in the scenario."""
         return str(self.table.get("name", self.index))
 
     @property
@@ -85,7 +85,7 @@ class Place:
 
 
 def controls(document: Table) -> Iterator[Control]:
-    """The controls of all flows."""
+    """Returns the controls of all flows."""
     flows = [each for each in document.get("flows", ()) if isinstance(each, dict)]
     for index, table in enumerate(flows[:MOST]):
         place = Place(table, index, index >= SHOWN)

@@ -22,7 +22,7 @@ class Quantity:
     """`rate`, `time`, `size` or `packets`."""
 
     def text(self, number: float) -> str:
-        """As a scenario has it: `20 ms`.
+        """Writes a quantity as a scenario has it: `20 ms`.
 
         >>> MILLISECONDS.text(20), MBIT.text(0.5)
         ('20 ms', '0.5 Mbit/s')
@@ -32,7 +32,7 @@ class Quantity:
         return make[self.unit](number)
 
     def number(self, value: Any) -> float | None:
-        """Of a quantity in any unit of its kind; `None` if it is no such quantity.
+        """Reads a quantity in any unit of its kind; `None` if it is no such quantity.
 
         >>> MILLISECONDS.number("0.02 s"), PACKETS.number("100 packets"), PACKETS.number("4 kB")
         (20.0, 100.0, None)

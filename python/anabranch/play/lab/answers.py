@@ -31,7 +31,7 @@ def measured(exercise: Exercise) -> dict[str, str]:
 
 
 def page() -> str:
-    """The page in Markdown."""
+    """Returns the page of answers in Markdown."""
     lines = [HEAD]
     for number, exercise in enumerate(exercises(), 1):
         lines += _section(number, exercise)

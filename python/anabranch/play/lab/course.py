@@ -44,7 +44,7 @@ class Measure:
 
 @dataclass(frozen=True)
 class Exercise:
-    """A page of the lab."""
+    """An exercise of the lab, which is a page."""
 
     id: str
     title: str
@@ -60,7 +60,7 @@ class Exercise:
     measures: tuple[Measure, ...]
 
     def described(self) -> Table:
-        """For the page: all but the answers."""
+        """Describes the exercise for the page: all but the answers."""
         steps: list[dict[str, Any]] = [
             {"text": step.text, "a": step.a} | ({} if step.b is None else {"b": step.b})
             for step in self.steps
@@ -79,7 +79,7 @@ class Exercise:
 
 @functools.cache
 def exercises() -> tuple[Exercise, ...]:
-    """All, in the order of the lab."""
+    """Returns all exercises, in the order of the lab."""
     text = resources.files("anabranch.play").joinpath("lab", "course.toml").read_text("utf-8")
     return tuple(_read(table) for table in tomllib.loads(text)["exercises"])
 
@@ -92,7 +92,7 @@ def _read(table: Table) -> Exercise:
 
 
 def course() -> Table:
-    """The lab for the page."""
+    """Describes the lab for the page."""
     return {"exercises": [exercise.described() for exercise in exercises()]}
 
 

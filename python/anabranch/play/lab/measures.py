@@ -56,7 +56,7 @@ def timeouts(result: RunResult, of: str) -> float:
 
 
 def resent(result: RunResult, of: str) -> float:
-    """Packets sent again."""
+    """Returns the number of packets that were retransmitted."""
     return float(sum(row.retransmitted_packets for row in _flows(result, of)))
 
 

@@ -1,4 +1,4 @@
-"""What a study says of itself live."""
+"""The part of a study that runs live, as the study describes it."""
 
 from __future__ import annotations
 

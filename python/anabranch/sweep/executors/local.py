@@ -8,16 +8,16 @@ from typing import Any
 
 
 class Local:
-    """So many threads."""
+    """An executor with so many threads."""
 
     def __init__(self, jobs: int) -> None:
         self.workers = jobs
         self._pool = ThreadPoolExecutor(max_workers=jobs)
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        """Begins a call."""
+        """Begins a call on one of the threads."""
         return self._pool.submit(function, *arguments)
 
     def close(self) -> None:
-        """Drops what was not begun."""
+        """Drops the calls that were not begun."""
         self._pool.shutdown(wait=False, cancel_futures=True)

@@ -26,7 +26,7 @@ pub(super) const INFO: Info = Info {
 /// δ: overload within this of 1 counts as none.
 const DELTA: f64 = 0.1;
 
-/// Description of ERICA.
+/// Parameters of ERICA at a port.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct EricaConfig {
     /// Target utilisation, above 0 and up to 1.
@@ -43,14 +43,14 @@ impl Default for EricaConfig {
 
 #[derive(Debug)]
 pub(in crate::abr) struct Erica {
-    /// Cells a second.
+    /// Cells a second that the port gives away: the line's rate times the target utilisation.
     target: f64,
     interval: Span,
-    /// When the interval began.
+    /// Start of the averaging interval.
     begun: Time,
     cells: u64,
     ways: Vec<Way>,
-    /// Of those, how many were seen in this interval.
+    /// How many of `ways` were seen in this interval.
     active: u32,
     overload: f64,
     fair_share: f64,
@@ -67,7 +67,7 @@ struct Way {
     /// CCR of its last forward RM cell.
     current: f64,
     seen: bool,
-    /// What it was told in this interval.
+    /// Rate that it was told in this interval.
     told: Option<f64>,
 }
 
@@ -88,7 +88,7 @@ impl Erica {
         }
     }
 
-    /// Before there are measurements, all that are admitted count as active.
+    /// Counts all that are admitted as active, before there are measurements.
     pub(super) fn admit(&mut self) {
         self.admitted += 1;
         self.fair_share = self.target / f64::from(self.admitted);

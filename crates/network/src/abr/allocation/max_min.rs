@@ -39,12 +39,12 @@ impl Default for MaxMinConfig {
 /// A port's part: what it has to give, what it counts, and what it tells.
 #[derive(Debug)]
 pub(in crate::abr) struct MaxMin {
-    /// Cells a second.
+    /// Cells a second that the port gives away.
     pub target: f64,
     pub interval: Span,
-    /// By direction of a virtual channel: cells since the last computation, its own and answers.
+    /// Cells since the last computation, by direction of a virtual channel: its own, and answers.
     pub cells: Vec<[u32; 2]>,
-    /// What each is told.
+    /// Cells a second that each direction is told, as of the last computation.
     pub rates: Vec<f64>,
 }
 
@@ -62,7 +62,7 @@ impl MaxMin {
     }
 }
 
-/// When the rates of a network are computed, and its working memory.
+/// The date at which the rates of a network are computed next, and the interval between.
 #[derive(Debug)]
 pub(in crate::abr) struct Shares {
     interval: Span,
@@ -71,7 +71,7 @@ pub(in crate::abr) struct Shares {
 }
 
 impl Shares {
-    /// Of ports with these intervals; `None` if there are none.
+    /// Takes the shortest of the ports' intervals; `None` if there are none.
     pub(in crate::abr) fn new(intervals: impl Iterator<Item = Span>) -> Option<Shares> {
         let interval = intervals.min()?;
         Some(Shares { interval, next: Time::ZERO + interval })

@@ -45,7 +45,7 @@ pub(super) struct Judged {
     pub fate: Fate,
     /// It travels so much longer, or waits so long at most to be overtaken.
     pub extra: Span,
-    /// So many packets are to overtake it.
+    /// Number of packets that are to overtake it.
     pub distance: u32,
 }
 

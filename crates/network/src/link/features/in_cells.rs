@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 #[derive(Debug, Default)]
 pub(super) struct InCells {
     packets: VecDeque<(u32, Judged)>,
-    /// So many have left so far.
+    /// Number of packets that have left so far.
     taken: u32,
 }
 

@@ -12,8 +12,8 @@ pub(super) struct Overtaking {
     /// Packets that may be overtaken: date, order of coming, packet, size.
     late: BinaryHeap<Reverse<(Time, u64, PacketId, u32)>>,
     late_count: u64,
-    /// For the packets in the ring that are to be overtaken, in its order: by how many, and how
-    /// long they wait at most.
+    /// For each packet in the ring that is to be overtaken, in its order: by how many, and how long
+    /// it waits at most.
     distances: VecDeque<(u32, Span)>,
     /// Such packets at the far end.
     waiting: Vec<Waiting>,
@@ -22,7 +22,7 @@ pub(super) struct Overtaking {
 /// A packet at the far end that waits for others to go by.
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
-    /// So many are still to go by.
+    /// Number of packets that are still to go by.
     left: u32,
     /// It waits no longer than this.
     until: Time,

@@ -1,4 +1,4 @@
-//! How a link with features serves its queue: first in, first out with departures known on arrival,
+//! Serves the queue of a link with features: first in, first out with departures known on arrival,
 //! or by a discipline that holds the packets.
 
 use super::super::base::Count;

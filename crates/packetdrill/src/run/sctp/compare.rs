@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 const SETS: [&str; 2] = ["types", "ids"];
 
 impl Codec<'_> {
-    /// What is wrong about a chunk, in words.
+    /// Returns the first difference of a chunk, in words; `None` without one.
     pub fn differs(&self, expected: &Value, actual: &Value) -> Option<String> {
         tree_differs(&self.canonical(expected), actual)
     }

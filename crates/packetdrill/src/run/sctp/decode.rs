@@ -1,4 +1,4 @@
-//! From octets to what a script would write.
+//! Turns octets into what a script would write.
 
 use super::Codec;
 use super::names::{CAUSES, PARAMETERS, name_of};

@@ -1,4 +1,4 @@
-//! From what a script writes to octets. Lengths are those that the script
+//! Turns what a script writes into octets. Lengths are those that the script
 //! gives, so that broken chunks can be written; what it leaves open is zero.
 
 use super::Codec;
@@ -68,7 +68,7 @@ impl<'a> Parts<'a> {
         self.get(name).and_then(Value::fields).unwrap_or_default()
     }
 
-    /// What is written without a name: parameters and causes.
+    /// Returns the values that are written without a name: parameters and causes.
     pub fn nested(&self) -> impl Iterator<Item = &'a Value> + use<'a> {
         let unnamed = self.fields.iter().filter(|field| field.name.is_none());
         unnamed.map(|field| &field.value).filter(|value| **value != Value::Any)

@@ -15,9 +15,9 @@ const REMOTE_PORT: u16 = 32_768;
 /// The numbers that the stack chose, on the wire and in the script.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Chosen {
-    /// Initiate tag.
+    /// Initiate tag, on the wire and in the script.
     pub tag: (u32, u32),
-    /// Initial TSN.
+    /// Initial TSN, on the wire and in the script.
     pub tsn: (u32, u32),
 }
 
@@ -27,7 +27,7 @@ pub(super) struct Mapping {
     local_port: u16,
     remote_port: u16,
     chosen: Option<Chosen>,
-    /// Of an INIT ACK whose cookie has not come back yet.
+    /// The numbers of an INIT ACK whose cookie has not come back yet.
     offered: Option<Chosen>,
     established: bool,
     /// Tags that the script's side chose; the last is the latest.
@@ -153,7 +153,7 @@ impl Mapping {
         live.wrapping_sub(live_first).wrapping_add(script_first)
     }
 
-    /// The same on the wire.
+    /// Returns the TSN on the wire for one of the script.
     pub fn tsn_to_live(&self, script: u32) -> u32 {
         let (live_first, script_first) = self.chosen.map_or((0, 0), |chosen| chosen.tsn);
         script.wrapping_sub(script_first).wrapping_add(live_first)

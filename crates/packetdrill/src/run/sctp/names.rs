@@ -68,7 +68,7 @@ pub(super) const CAUSES: [(&str, u16); 20] = [
     ("UNSUPPORTED_HMAC", 0x105),
 ];
 
-/// The number of a chunk.
+/// Returns the number of a chunk by its name.
 pub(super) fn chunk_number(name: &str) -> Option<u16> {
     Form::named(name).map(|form| form.kind.into())
 }
@@ -78,7 +78,7 @@ pub(super) fn parameter_number(name: &str) -> Option<u16> {
     number_of(&PARAMETERS, name)
 }
 
-/// The number of a cause.
+/// Returns the number of a cause by its name.
 pub(super) fn cause_number(name: &str) -> Option<u16> {
     number_of(&CAUSES, name)
 }
@@ -87,7 +87,7 @@ fn number_of(table: &[(&str, u16)], name: &str) -> Option<u16> {
     table.iter().find(|(known, _)| *known == name).map(|(_, number)| *number)
 }
 
-/// The name of a number.
+/// Returns the name that the table has for a number.
 pub(super) fn name_of(table: &[(&'static str, u16)], number: u16) -> Option<&'static str> {
     table.iter().find(|(_, known)| *known == number).map(|(name, _)| *name)
 }

@@ -143,7 +143,7 @@ impl Mapping {
         (self.local_addr, self.remote_addr) = (local, remote);
     }
 
-    /// There is a connection.
+    /// Whether the numbers of a connection are known.
     pub fn is_known(&self) -> bool {
         self.known
     }

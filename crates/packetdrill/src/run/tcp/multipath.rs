@@ -15,7 +15,7 @@ use anabranch_wire::{Addr, AddressBook};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-/// Kind of the options.
+/// Kind of the options of Multipath TCP.
 const KIND: u8 = 30;
 
 /// The key of the script's side where it gives its name no value.
@@ -38,10 +38,10 @@ pub(super) struct Multipath {
     book: AddressBook,
 }
 
-/// Where an option stands.
+/// The direction in which an option goes, and what left in its place.
 #[derive(Clone, Copy)]
 pub(super) struct Place<'a> {
-    /// It comes to the stack.
+    /// Whether the option comes to the stack.
     pub inbound: bool,
     /// The option that left in its place, where it is expected.
     pub live: Option<&'a [u8]>,
@@ -73,12 +73,12 @@ impl Multipath {
         inbound: bool,
         live: Option<(Addr, Addr)>,
     ) -> (Option<Addr>, Addr) {
-        let src = subflow.src.as_ref().map(|it| {
+        let src = subflow.src.as_ref().map(|name| {
             let live = live.map(|(src, _)| src);
-            self.address(&it.name, it.value.as_ref(), !inbound, live)
+            self.address(&name.name, name.value.as_ref(), !inbound, live)
         });
-        let it = &subflow.dst;
-        let dst = self.address(&it.name, it.value.as_ref(), inbound, live.map(|(_, dst)| dst));
+        let name = &subflow.dst;
+        let dst = self.address(&name.name, name.value.as_ref(), inbound, live.map(|(_, dst)| dst));
         (src, dst)
     }
 
@@ -162,7 +162,7 @@ impl Multipath {
         Ok(out)
     }
 
-    /// MP_CAPABLE (§3.1).
+    /// Writes the octets of MP_CAPABLE (§3.1).
     fn capable(
         &mut self,
         option: &MptcpOption,
@@ -234,7 +234,7 @@ impl Multipath {
         self.side_key(own).idsn().wrapping_add(script)
     }
 
-    /// DSS (§3.3).
+    /// Writes the octets of DSS (§3.3).
     fn dss(&mut self, option: &MptcpOption, place: Place<'_>, out: &mut Vec<u8>) {
         let own = !place.inbound;
         let (mut flags, mut rest) = (option.has("fin") as u8 * 0x10, Vec::new());
@@ -333,7 +333,7 @@ impl Multipath {
         given.or(live).unwrap_or(0)
     }
 
-    /// ADD_ADDR (§3.4.1).
+    /// Writes the octets of ADD_ADDR (§3.4.1).
     fn add_address(
         &mut self,
         option: &MptcpOption,

@@ -7,7 +7,7 @@ use anabranch_units::Serial32;
 pub(super) struct Packet {
     pub(super) ports: [u16; 2],
     pub(super) tag: u32,
-    /// Its INIT, which has no tag yet: the tag that it announces.
+    /// The tag that the packet's INIT announces; an INIT has none itself.
     pub(super) init: Option<u32>,
     /// It may bear the tag of its own side (the T bit of ABORT and SHUTDOWN
     /// COMPLETE, §8.5.1).
@@ -18,9 +18,9 @@ pub(super) struct Packet {
 /// A chunk, as far as it is looked at.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Chunk {
-    /// INIT or INIT ACK.
+    /// INIT or INIT ACK, with tag and initial TSN.
     Init { tag: u32, tsn: Serial32 },
-    /// DATA or I-DATA.
+    /// DATA or I-DATA, with TSN and octets of data.
     Data { tsn: Serial32, len: u32 },
     /// SACK, with the offsets of its blocks.
     Sack { cum_tsn: Serial32, gaps: Vec<[u16; 2]> },

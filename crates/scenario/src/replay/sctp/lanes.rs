@@ -20,9 +20,9 @@ type Send = (u64, u64, u32, bool);
 struct Lane {
     /// The address that data goes to.
     to: IpAddr,
-    /// Where data is sent, where it arrives, and where SACKs arrive, for each
-    /// address at the near end: a host that lets routing choose its source
-    /// answers to all of ours from one of its own.
+    /// The places where data is sent, where it arrives, and where SACKs arrive, for each address at
+    /// the near end: a host that lets routing choose its source answers to all of ours from one of
+    /// its own.
     views: Vec<(IpAddr, [Option<View>; 3])>,
     sends: Vec<Send>,
     acks: Vec<(u64, u64)>,
@@ -32,11 +32,11 @@ struct Lane {
     /// Octets that are neither acknowledged nor in a block.
     in_flight: Vec<(u64, u64)>,
     rtt: Vec<(u64, f64)>,
-    /// Octets on their way.
+    /// Octets sent and neither acknowledged nor in a block.
     outstanding: u64,
 }
 
-/// A chunk on its way.
+/// A chunk that has been sent and not acknowledged.
 struct Outstanding {
     lane: usize,
     nanos: u64,
@@ -44,7 +44,7 @@ struct Outstanding {
     again: bool,
 }
 
-/// What one direction was seen to do.
+/// The paths of one direction of an association.
 pub(super) struct Lanes {
     start: u64,
     lanes: Vec<Lane>,
@@ -57,8 +57,8 @@ pub(super) struct Lanes {
 }
 
 impl Lanes {
-    /// Of the packets of an association the data of one direction; `None` when
-    /// there was none.
+    /// Finds the data of one direction in the packets of an association; `None` when there was
+    /// none.
     pub(super) fn new(seen: &[Seen], forward: bool) -> Option<Lanes> {
         let ours = || seen.iter().filter(|seen| seen.forward == forward);
         let theirs = || seen.iter().filter(|seen| seen.forward != forward);
@@ -220,7 +220,7 @@ impl Lanes {
         gone
     }
 
-    /// Its row.
+    /// Returns the row of this direction in the table of flows.
     pub(super) fn row(&self, flow: String) -> ReplayedFlow {
         let (last, bytes) = self.received.last().copied().unwrap_or((self.start, 0));
         let seconds = (last - self.start) as f64 / 1e9;
@@ -237,7 +237,7 @@ impl Lanes {
         }
     }
 
-    /// Its series; `name` names an address.
+    /// Adds the series of each path to `out`; `name` names an address.
     pub(super) fn series(
         &self,
         flow: &str,

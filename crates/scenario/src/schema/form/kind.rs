@@ -11,12 +11,12 @@ use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 use toml::Value;
 
-/// A kind of value.
+/// A kind of value that a field may have.
 pub(crate) trait Kind {
-    /// What it is in the program.
+    /// The type of the values in the program.
     type Value;
 
-    /// What it may be in TOML.
+    /// Returns the shape of the values in TOML.
     fn shape(&self) -> Shape;
 
     /// The field `name`, where there is one.
@@ -34,7 +34,7 @@ pub(crate) trait Kind {
     }
 }
 
-/// `true` or `false`.
+/// The kind of `true` and `false`.
 pub(crate) struct Boolean;
 
 impl Kind for Boolean {
@@ -80,7 +80,7 @@ where
     }
 }
 
-/// A number from 0 to 1.
+/// The kind of numbers from 0 to 1.
 pub(crate) struct Probability;
 
 impl Kind for Probability {
@@ -181,7 +181,7 @@ pub(crate) fn octets<N>() -> Octets<N> {
     octets_in("")
 }
 
-/// The same, whose error says these words.
+/// Makes the kind of a number of octets whose error says these words.
 pub(crate) fn octets_in<N>(allowed: &'static str) -> Octets<N> {
     Octets { allowed, number: PhantomData }
 }
@@ -226,7 +226,7 @@ impl<T: Clone + PartialEq> Kind for Choice<'_, T> {
     }
 }
 
-/// A text.
+/// The kind of any text.
 pub(crate) struct Text;
 
 impl Kind for Text {
@@ -245,7 +245,7 @@ impl Kind for Text {
     }
 }
 
-/// A list of texts.
+/// The kind of lists of texts.
 pub(crate) struct Texts;
 
 impl Kind for Texts {
@@ -273,7 +273,7 @@ pub(crate) struct By<T, S, R, W> {
     shown: fn(&T) -> Option<Value>,
 }
 
-/// A kind of its own.
+/// Makes a kind from its shape, its reader and its writer.
 pub(crate) fn by<T, S, R, W>(shape: S, read: R, write: W) -> By<T, S, R, W>
 where
     S: Fn() -> Shape,
@@ -284,7 +284,7 @@ where
 }
 
 impl<T, S, R, W> By<T, S, R, W> {
-    /// The same, whose default is told by the name that `shown` gives, not by all that it means.
+    /// Tells the default by the name that `shown` gives, not by all that it means.
     pub(crate) fn shown(self, shown: fn(&T) -> Option<Value>) -> By<T, S, R, W> {
         By { shown, ..self }
     }

@@ -21,10 +21,10 @@ use std::collections::BTreeMap;
 /// Equal events that are not farther apart than this are one.
 pub const TOGETHER: Span = Span::from_millis(50);
 
-/// What happened.
+/// Kinds of events that an observer of flows hears of.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum FlowEventKind {
-    /// The endpoint sent it.
+    /// The endpoint sent such a packet or chunk.
     Sent(Signal),
     /// The endpoint received it.
     Received(Signal),
@@ -43,7 +43,7 @@ pub enum FlowEventKind {
 }
 
 impl FlowEventKind {
-    /// Its kind, one word of a few: `handshake`, `close`, `address`, `heartbeat`, `mark`, `ecn`,
+    /// Returns the group of the kind: `handshake`, `close`, `address`, `heartbeat`, `mark`, `ecn`,
     /// `fast-retransmit`, `timeout`, `probe` or `undo`.
     pub const fn group(self) -> &'static str {
         match self {
@@ -57,7 +57,7 @@ impl FlowEventKind {
         }
     }
 
-    /// In words, of one.
+    /// Returns a description in words, for one event.
     pub fn text(self) -> String {
         match self {
             FlowEventKind::Sent(signal) => format!("{} sent", signal.names().0),
@@ -75,25 +75,25 @@ impl FlowEventKind {
 /// An event of a flow, or several equal ones.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FlowEvent {
-    /// The date of the first.
+    /// Time of the first of them.
     pub from: Time,
-    /// The date of the last.
+    /// Time of the last of them.
     pub until: Time,
-    /// How many.
+    /// Number of equal events in a row.
     pub count: u64,
-    /// At which end.
+    /// Side of the flow at which it happened.
     pub side: Side,
-    /// On which path, seen from the sender of the data; `None` of a flow that has one, and of what
-    /// belongs to no path.
+    /// Path of the event, seen from the sender of the data; `None` of a flow that has one, and of
+    /// what belongs to no path.
     pub path: Option<PathId>,
-    /// What happened.
+    /// The kind of event that happened.
     pub kind: FlowEventKind,
 }
 
 /// What the paths of a flow are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Paths {
-    /// It has one.
+    /// The flow has one path.
     One,
     /// Addresses of the receiver of the data, as with SCTP.
     Destinations,
@@ -101,7 +101,7 @@ pub enum Paths {
     Pairs,
 }
 
-/// Records chosen flows.
+/// Records the events of chosen flows.
 #[derive(Clone, Debug, Default)]
 pub struct EventRecorder {
     tracks: Vec<Option<Track>>,
@@ -132,7 +132,7 @@ struct Counts {
 }
 
 impl EventRecorder {
-    /// Records nothing yet.
+    /// Makes a recorder that records nothing yet.
     pub fn new() -> EventRecorder {
         EventRecorder::default()
     }
@@ -250,7 +250,7 @@ impl Track {
         self.note(now, side, path, kind, 1);
     }
 
-    /// Which of the subflows between its addresses a packet belongs to.
+    /// Returns the index of the packet's subflow among those between its addresses.
     fn subflow(&mut self, side: Side, outbound: bool, packet: &Packet) -> u8 {
         let key = packet.flow_key();
         let key = if (side == self.sender) == outbound { key } else { key.reversed() };

@@ -10,54 +10,54 @@ use anabranch_wire::{Body, Packet, TcpFlags, TcpSegment};
 pub enum Signal {
     /// TCP's SYN (RFC 9293 §3.5).
     Syn,
-    /// SYN and ACK.
+    /// TCP's SYN with ACK.
     SynAck,
     /// SYN with MP_JOIN (RFC 8684 §3.2).
     Join,
     /// SYN and ACK with MP_JOIN.
     JoinAck,
-    /// FIN.
+    /// TCP's FIN (RFC 9293 §3.6).
     Fin,
-    /// RST.
+    /// TCP's RST (RFC 9293 §3.5.2).
     Rst,
     /// ADD_ADDR (RFC 8684 §3.4.1).
     AddAddr,
     /// ADD_ADDR that echoes one.
     AddAddrEcho,
-    /// REMOVE_ADDR (§3.4.2).
+    /// REMOVE_ADDR (RFC 8684 §3.4.2).
     RemoveAddr,
-    /// MP_PRIO (§3.3.8).
+    /// MP_PRIO (RFC 8684 §3.3.8).
     Prio,
-    /// MP_FAIL (§3.7).
+    /// MP_FAIL (RFC 8684 §3.7).
     Fail,
     /// SCTP's INIT (RFC 9260 §5.1), and so on.
     Init,
-    /// INIT ACK.
+    /// SCTP's INIT ACK (RFC 9260 §5.1).
     InitAck,
-    /// COOKIE ECHO.
+    /// SCTP's COOKIE ECHO (RFC 9260 §5.1).
     CookieEcho,
-    /// COOKIE ACK.
+    /// SCTP's COOKIE ACK (RFC 9260 §5.1).
     CookieAck,
-    /// HEARTBEAT (§8.3).
+    /// SCTP's HEARTBEAT (RFC 9260 §8.3).
     Heartbeat,
-    /// HEARTBEAT ACK.
+    /// SCTP's HEARTBEAT ACK (RFC 9260 §8.3).
     HeartbeatAck,
-    /// SHUTDOWN (§9.2).
+    /// SCTP's SHUTDOWN (RFC 9260 §9.2).
     Shutdown,
-    /// SHUTDOWN ACK.
+    /// SCTP's SHUTDOWN ACK (RFC 9260 §9.2).
     ShutdownAck,
-    /// SHUTDOWN COMPLETE.
+    /// SCTP's SHUTDOWN COMPLETE (RFC 9260 §9.2).
     ShutdownComplete,
-    /// ABORT (§9.1).
+    /// SCTP's ABORT (RFC 9260 §9.1).
     Abort,
     /// ASCONF (RFC 5061 §4.1.1).
     Asconf,
-    /// ASCONF-ACK.
+    /// SCTP's ASCONF-ACK (RFC 5061 §4.1.2).
     AsconfAck,
 }
 
 impl Signal {
-    /// Its name in the standard, and the kind of event that it is.
+    /// Returns its name in the standard, and the group of its event.
     pub(super) const fn names(self) -> (&'static str, &'static str) {
         match self {
             Signal::Syn => ("SYN", "handshake"),

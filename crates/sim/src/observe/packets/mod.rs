@@ -21,31 +21,31 @@ use std::collections::BTreeMap;
 /// Data packets sent; of SCTP the chunks in them.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Sends {
-    /// When.
+    /// Times of sending, ascending.
     pub time: Vec<Time>,
     /// Position of the first octet, or of the chunk.
     pub offset: Vec<u64>,
-    /// Octets of payload.
+    /// Octets of payload, one value for each packet or chunk.
     pub len: Vec<u32>,
     /// The first octet had been sent before.
     pub retransmission: Vec<bool>,
 }
 
-/// Dates and positions.
+/// Times of arrival, and positions in the stream.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Arrivals {
-    /// When.
+    /// Times of arrival, ascending.
     pub time: Vec<Time>,
-    /// Position.
+    /// Positions in the stream.
     pub offset: Vec<u64>,
 }
 
-/// Dates, positions and lengths.
+/// Ranges of positions, each with its time.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Ranges {
-    /// When.
+    /// Times at which each was sent, reported or lost.
     pub time: Vec<Time>,
-    /// The first position.
+    /// First position of each range.
     pub offset: Vec<u64>,
     /// Octets of TCP; of SCTP chunks in a SACK block, octets in a lost chunk.
     pub len: Vec<u32>,
@@ -95,11 +95,11 @@ struct Space {
     sent: u64,
 }
 
-/// Records chosen flows.
+/// Records the packets of chosen flows.
 #[derive(Clone, Debug, Default)]
 pub struct PacketRecorder {
     tracks: Vec<Option<Track>>,
-    /// Whose data a packet is that a link drops.
+    /// The flow whose data packets carry each key, for drops on links.
     owners: BTreeMap<FlowKey, FlowId>,
 }
 
@@ -111,7 +111,7 @@ struct Track {
 }
 
 impl PacketRecorder {
-    /// Records nothing yet.
+    /// Makes a recorder that records nothing yet.
     pub fn new() -> PacketRecorder {
         PacketRecorder::default()
     }

@@ -5,14 +5,14 @@ use anabranch_units::Serial32;
 use anabranch_wire::sctp::Chunk;
 use anabranch_wire::{Body, Packet, TcpFlags};
 
-/// Data in a packet.
+/// A run of data in a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Piece {
-    /// Its first number.
+    /// First sequence number or TSN.
     pub first: Serial32,
-    /// How many numbers it takes.
+    /// How many sequence numbers or TSNs it takes.
     pub span: u32,
-    /// Octets of payload.
+    /// Octets of payload in it.
     pub len: u32,
 }
 

@@ -14,7 +14,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
-/// An object of a page.
+/// An object of a page, with what it depends on.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Object {
     /// Octets of its response.
@@ -32,11 +32,11 @@ pub struct LoadSpec {
     pub request: u64,
     /// The objects of the page; at least one.
     pub objects: Vec<Object>,
-    /// How often the page is loaded; `None` until the flow stops.
+    /// Times that the page is loaded; `None` until the flow stops.
     pub count: Option<u64>,
     /// Time between a load and the next.
     pub think: Duration,
-    /// Seed of these times.
+    /// Seed of the times between loads.
     pub think_seed: u64,
 }
 
@@ -80,10 +80,10 @@ impl Object {
     }
 }
 
-/// How the loads went.
+/// Totals of the loads of a page.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct LoadSummary {
-    /// Loads begun.
+    /// Loads that were begun.
     pub begun: u64,
     /// Loads that were complete.
     pub complete: u64,
@@ -91,17 +91,17 @@ pub struct LoadSummary {
     pub time: Option<Distribution>,
 }
 
-/// Loads at work.
+/// The loads of a client, with the page at hand.
 #[derive(Debug)]
 pub(super) struct Loader {
     spec: Arc<LoadSpec>,
-    /// Of each object of the page at hand: how many it still waits for.
+    /// For each object of the page at hand, how many others it still waits for.
     waits: Vec<usize>,
     /// Objects that have not come.
     left: usize,
-    /// When objects are asked for.
+    /// Times at which objects are asked for.
     ready: BinaryHeap<Reverse<(Time, usize)>>,
-    /// When the next page is.
+    /// Time at which the next page is asked for.
     next: Time,
     loads: Vec<(Time, Option<Time>)>,
 }
@@ -118,7 +118,7 @@ impl Loader {
         }
     }
 
-    /// The next date.
+    /// Returns when the next object or page is asked for.
     pub(super) fn due(&self) -> Time {
         self.ready.peek().map_or(self.next, |Reverse((at, _))| *at)
     }
@@ -151,7 +151,8 @@ impl Loader {
         }
     }
 
-    /// The object has come.
+    /// Takes an object that has come whole: those that waited for it alone are asked for after
+    /// their delay.
     pub(super) fn on_object(&mut self, now: Time, come: usize, generator: &mut Generator) {
         self.left -= 1;
         for (i, object) in self.spec.objects.iter().enumerate() {

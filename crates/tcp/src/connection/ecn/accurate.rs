@@ -48,13 +48,13 @@ pub(super) fn decoded(field: u8) -> Option<Ecn> {
 pub(in crate::connection) struct Accurate {
     counters: Counters,
     tally: Tally,
-    /// What is sent may be ECN-capable.
+    /// Packets that this side sends may be ECN-capable.
     pub ect: bool,
     /// Feedback is believed (§3.2.2.4).
     responds: bool,
     /// The codepoint of the peer's SYN or SYN-ACK as it came.
     pub peer_syn: Ecn,
-    /// Our SYN asked for it.
+    /// Our SYN asked for AccECN.
     asked: bool,
     /// The client's ACK of a SYN-ACK is due: a pure ACK, whose field tells
     /// `peer_syn`.
@@ -164,7 +164,7 @@ impl Connection {
         }
     }
 
-    /// In SYN-RECEIVED: the segment that acknowledges our SYN-ACK (table 4).
+    /// Reads the segment that acknowledges our SYN-ACK, in SYN-RECEIVED (table 4).
     pub(in crate::connection) fn on_handshake_acked(&mut self, segment: &TcpSegment) {
         let sent = self.control_ecn();
         let Some(EcnState::Accurate(state)) = self.extras.ecn_mut() else { return };

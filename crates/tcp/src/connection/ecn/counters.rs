@@ -31,7 +31,7 @@ pub(super) struct Counters {
     news: bool,
     /// What the last option, or none so far, said of CE.
     told_ceb: u32,
-    /// When a full option left last.
+    /// Time at which an option with all three fields left last.
     full_at: Option<Time>,
 }
 
@@ -80,14 +80,13 @@ impl Counters {
             || ce && !data && of_acks && self.marks >= MARKS_WITHOUT
     }
 
-    /// An ACK leaves.
+    /// An ACK has left, which reports all marks so far.
     pub fn on_ack_sent(&mut self) {
         self.marks = 0;
     }
 
-    /// How many fields the option of the next segment has, if it has one: all
-    /// as a beacon; those that ever changed when CE has been counted; else no
-    /// option (§3.2.3.3).
+    /// Returns how many fields the option of the next segment has, if it has one: all as a beacon;
+    /// those that ever changed when CE has been counted; else no option (§3.2.3.3).
     pub fn due(&self, now: Time, rtt: Option<Span>) -> Option<u8> {
         if !self.news {
             return None;
@@ -112,7 +111,7 @@ impl Counters {
         AccEcn::new(order, fields, self.e0b, self.ceb, self.e1b)
     }
 
-    /// That option leaves.
+    /// The option that [`Counters::due`] asked for has left with so many fields.
     pub fn on_option_sent(&mut self, now: Time, fields: u8) {
         self.news = false;
         self.told_ceb = self.ceb;

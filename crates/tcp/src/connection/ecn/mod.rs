@@ -38,7 +38,7 @@ use classic::Classic;
 pub(super) enum EcnState {
     /// RFC 3168, with its echo or that of DCTCP.
     Classic(Classic),
-    /// RFC 9768.
+    /// AccECN (RFC 9768).
     Accurate(Box<Accurate>),
 }
 
@@ -48,11 +48,11 @@ pub(super) enum Asked {
     /// Nothing, or nothing was sent.
     #[default]
     Nothing,
-    /// RFC 3168.
+    /// ECN by RFC 3168.
     Classic,
     /// RFC 3168, and the last SYN for nothing any more.
     ClassicTakenBack,
-    /// RFC 9768.
+    /// AccECN, RFC 9768.
     Accurate,
     /// RFC 9768, and the last SYN for nothing any more.
     TakenBack,

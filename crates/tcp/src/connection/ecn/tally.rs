@@ -6,7 +6,7 @@
 
 use anabranch_wire::{AccEcn, Ecn};
 
-/// DIVACE.
+/// DIVACE: the values of the ACE field, after which its counter wraps.
 const ACE: u64 = 8;
 /// Segments whose feedback shows whether the path lets ECT through.
 const TRIAL: u64 = 3;
@@ -14,9 +14,9 @@ const TRIAL: u64 = 3;
 /// Whether options of the peer can be relied on (§3.2.3.2).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Options {
-    /// They come.
+    /// The peer's segments carry options.
     Come,
-    /// None came with the handshake; one that comes later shows that they do.
+    /// No option came with the handshake; one that comes later shows that they do.
     Absent,
     /// The first had a zero that no host sends: they are not believed.
     Zeroed,
@@ -40,17 +40,17 @@ pub(super) struct Tally {
     trial: Option<u64>,
 }
 
-/// Marks newly reported.
+/// Marks that the acknowledgment in hand newly reports.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Marks {
     /// Packets, those without data counted.
     pub packets: u64,
-    /// Octets of data.
+    /// Octets of data that were marked, reported or estimated.
     pub octets: u64,
 }
 
 impl Tally {
-    /// §3.2.1.
+    /// Starts with the values of the counters that §3.2.1 gives.
     pub fn new() -> Tally {
         Tally {
             cep: 5,
@@ -119,10 +119,10 @@ impl Tally {
         Marks { packets, octets }
     }
 
-    /// How many packets the field stands for. Where it may have gone round it is
-    /// taken to have done so as often as the acknowledged packets allow
-    /// (§3.2.2.5.2, A.2.1), unless the octets deny it (A.2.2). While options come,
-    /// one without is believed as it is: the next tells.
+    /// Returns how many marked packets the field stands for. Where it may have gone round it is
+    /// taken to have done so as often as the acknowledged packets allow (§3.2.2.5.2, A.2.1), unless
+    /// the octets deny it (A.2.2). While options come, one without is believed as it is: the next
+    /// tells.
     fn packets(&self, seen: u64, told: Option<u64>, delivered: u64, mss: u64) -> u64 {
         let acked = delivered.div_ceil(mss);
         if acked <= seen {

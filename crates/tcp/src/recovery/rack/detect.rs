@@ -1,4 +1,4 @@
-//! When a segment is lost: RFC 8985 §6.2 and §6.3. Names are the RFC's.
+//! Detects when a segment is lost: RFC 8985 §6.2 and §6.3. Names are the RFC's.
 
 use super::recent_min::RecentMin;
 use crate::ack::Ack;
@@ -16,21 +16,21 @@ pub(super) struct Detector {
     /// `RACK.xmit_ts` of the latest transmission that arrived, and its number.
     sent: Time,
     serial: u64,
-    /// `RACK.rtt`.
+    /// `RACK.rtt`: the round-trip time of the latest transmission that arrived.
     rtt: Span,
     /// `RACK.min_RTT`: the least of late, so that a path that has become longer is found out.
     min_rtt: RecentMin,
-    /// `RACK.fack`.
+    /// `RACK.fack`: the offset after the highest octet acknowledged or SACKed.
     fack: u64,
     /// `RACK.reordering_seen`.
     reordering_seen: bool,
-    /// `RACK.reo_wnd`.
+    /// `RACK.reo_wnd`: how long a segment may be overtaken before it counts as lost.
     reo_wnd: Span,
-    /// `RACK.reo_wnd_mult`.
+    /// `RACK.reo_wnd_mult`: the multiplier of `reo_wnd`, which DSACKs raise.
     mult: u32,
     /// `RACK.reo_wnd_persist`.
     persist: u32,
-    /// `RACK.dsack_round`.
+    /// `RACK.dsack_round`: the offset that ends the round of the last DSACK.
     dsack_round: Option<u64>,
 }
 
@@ -89,7 +89,7 @@ impl Detector {
         }
     }
 
-    /// Step 3.
+    /// Step 3: notes whether segments arrive out of order.
     fn look_for_reordering(&mut self, segment: &Record) {
         let end = segment.range.end;
         if end > self.fack {
@@ -147,7 +147,7 @@ impl Detector {
         segment.sent + self.rtt + self.reo_wnd
     }
 
-    /// When all that was sent before the latest arrival will be lost.
+    /// Returns when all that was sent before the latest arrival will be lost.
     pub fn next_detection(&self, log: &mut SendLog) -> Option<Time> {
         log.latest_before(self.serial).map(|segment| self.lost_at(segment))
     }

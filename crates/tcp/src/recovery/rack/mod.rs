@@ -48,7 +48,7 @@ use probe::{Outcome, Prober};
 /// A `Phase` says what is being repaired.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Phase {
-    /// Nothing is lost.
+    /// Nothing is being repaired.
     Open,
     /// Fast recovery is under way.
     Fast,

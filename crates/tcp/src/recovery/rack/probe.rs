@@ -26,7 +26,7 @@ pub(super) struct Prober {
     on_its_way: Option<(u64, bool)>,
     /// A round trip was measured since the last probe (§7.3).
     measured: bool,
-    /// Probes sent.
+    /// Probes sent since the connection began.
     pub sent: u32,
 }
 
@@ -35,7 +35,7 @@ pub(super) struct Prober {
 pub(super) enum Outcome {
     /// Nothing, or that it was needless.
     Fine,
-    /// It repaired a loss.
+    /// The probe repaired a loss (§7.4.2).
     Repaired,
 }
 

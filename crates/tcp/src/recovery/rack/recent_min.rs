@@ -6,7 +6,8 @@
 
 use anabranch_units::{Span, Time};
 
-/// So long a round trip counts as one of late, as in Linux (`tcp_min_rtt_wlen`); the RFC leaves it open.
+/// Age up to which a round trip counts as one of late, as in Linux (`tcp_min_rtt_wlen`); the RFC
+/// leaves it open.
 const WINDOW: Span = Span::from_secs(300);
 
 /// A `RecentMin` knows the least round trip of the last [`WINDOW`].

@@ -18,12 +18,12 @@ pub const ACC_ECN0: u8 = 172;
 /// AccECN1: the octets under ECT(1) come first.
 pub const ACC_ECN1: u8 = 174;
 
-/// Which field comes first.
+/// The order of the counters in the option.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AccEcnOrder {
-    /// EE0B, ECEB, EE1B.
+    /// EE0B, ECEB, EE1B: kind 172.
     Zero,
-    /// EE1B, ECEB, EE0B.
+    /// EE1B, ECEB, EE0B: kind 174.
     One,
 }
 
@@ -32,7 +32,7 @@ pub enum AccEcnOrder {
 pub struct AccEcn {
     order: AccEcnOrder,
     count: u8,
-    /// As on the wire; zero where there is no field.
+    /// The counters as on the wire; zero where there is no field.
     octets: [u8; 9],
 }
 
@@ -77,12 +77,12 @@ impl AccEcn {
         2 + 3 * self.count as u32
     }
 
-    /// Which field comes first.
+    /// Returns the order of the counters, which the option's kind says.
     pub fn order(&self) -> AccEcnOrder {
         self.order
     }
 
-    /// Fields that are there.
+    /// Returns how many counters there are, 0 to 3.
     pub fn fields(&self) -> u8 {
         self.count
     }
@@ -92,7 +92,7 @@ impl AccEcn {
         self.field(if self.order == AccEcnOrder::Zero { 0 } else { 2 })
     }
 
-    /// ECEB: octets under CE.
+    /// Returns ECEB, the octets under CE, if the option has it.
     pub fn ceb(&self) -> Option<u32> {
         self.field(1)
     }

@@ -15,7 +15,7 @@
 use crate::tcp::options::RawOption;
 use std::fmt;
 
-/// Fast Open.
+/// Kind of the Fast Open option (RFC 7413 §4.1.1).
 pub const FAST_OPEN: u8 = 34;
 /// Shared by experiments (RFC 6994).
 pub const EXPERIMENTAL: u8 = 254;
@@ -34,7 +34,7 @@ impl FastOpenCookie {
     /// No cookie: the request for one.
     pub const REQUEST: FastOpenCookie = FastOpenCookie { len: 0, octets: [0; 16] };
 
-    /// These octets; `None` when so many are no cookie.
+    /// Makes a cookie of these octets, or a request of none; `None` when so many are no cookie.
     pub fn new(octets: &[u8]) -> Option<FastOpenCookie> {
         let is_length = matches!(octets.len(), 0 | 4..=16) && octets.len().is_multiple_of(2);
         is_length.then(|| {
@@ -44,7 +44,7 @@ impl FastOpenCookie {
         })
     }
 
-    /// The octets.
+    /// Returns the octets of the cookie; none for a request.
     pub fn octets(&self) -> &[u8] {
         &self.octets[..self.len as usize]
     }
@@ -63,12 +63,12 @@ impl fmt::Debug for FastOpenCookie {
     }
 }
 
-/// The option.
+/// The Fast Open option, in either of its forms.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FastOpenOption {
     /// The cookie, or the request for one.
     pub cookie: FastOpenCookie,
-    /// In the form of kind 254, which was used before kind 34 was assigned.
+    /// Whether it has the form of kind 254, which was used before kind 34 was assigned.
     pub experimental: bool,
 }
 

@@ -82,11 +82,11 @@ pub enum MptcpOption {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum ResetReason {
-    /// None of the others.
+    /// The reason is none of the others.
     Unspecified = 0,
-    /// MPTCP-specific error.
+    /// An error of Multipath TCP itself.
     Mptcp = 1,
-    /// Lack of resources.
+    /// The host lacks resources.
     Resources = 2,
     /// Administratively prohibited.
     Prohibited = 3,
@@ -99,7 +99,7 @@ pub enum ResetReason {
 }
 
 impl MptcpOption {
-    /// Length on the wire.
+    /// Returns the length on the wire, in octets.
     pub fn wire_len(&self) -> u32 {
         match self {
             MptcpOption::Capable(capable) => capable.wire_len(),
@@ -170,7 +170,7 @@ impl MptcpOption {
     }
 }
 
-/// Exactly eight octets.
+/// Reads exactly eight octets as a number.
 fn number(octets: &[u8]) -> Option<u64> {
     octets.try_into().ok().map(u64::from_be_bytes)
 }

@@ -25,7 +25,7 @@ impl RareOptions {
             + self.unknown.len() as u32
     }
 
-    /// Nothing is there.
+    /// Whether no option is there.
     pub fn is_empty(&self) -> bool {
         *self == RareOptions::default()
     }

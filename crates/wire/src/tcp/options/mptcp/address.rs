@@ -17,12 +17,12 @@
 use super::number;
 use std::net::IpAddr;
 
-/// ADD_ADDR.
+/// ADD_ADDR: announces an address, or echoes such an announcement.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AddAddr {
-    /// Number of the address.
+    /// Number of the address (Address ID).
     pub id: u8,
-    /// The address.
+    /// The address that is announced.
     pub ip: IpAddr,
     /// The port, where it is not that of the connection.
     pub port: Option<u16>,
@@ -81,7 +81,7 @@ impl RemoveAddr {
     /// Most numbers that forty octets of options hold.
     pub const MOST: usize = 37;
 
-    /// Of these addresses; `None` for none or for more than
+    /// Makes the option that removes these addresses; `None` for none or for more than
     /// [`RemoveAddr::MOST`].
     pub fn of(ids: &[u8]) -> Option<RemoveAddr> {
         if ids.is_empty() {
@@ -92,7 +92,7 @@ impl RemoveAddr {
         Some(RemoveAddr { len: ids.len() as u8, ids: all })
     }
 
-    /// The numbers.
+    /// Returns the numbers of the removed addresses.
     pub fn ids(&self) -> &[u8] {
         &self.ids[..self.len as usize]
     }

@@ -26,9 +26,9 @@ use anabranch_units::Serial32;
 /// A data sequence number as it stands on the wire.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DataNumber {
-    /// Its low 32 bits.
+    /// The low 32 bits of the number.
     Short(u32),
-    /// All 64.
+    /// All 64 bits of the number.
     Long(u64),
 }
 
@@ -38,13 +38,13 @@ impl DataNumber {
     }
 }
 
-/// Which data the octets of a subflow are.
+/// A mapping: the data sequence numbers of a range of a subflow's octets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Mapping {
     /// Data sequence number of the first octet.
     pub dsn: DataNumber,
-    /// Its subflow sequence number, relative to the SYN's; 0 for a DATA_FIN
-    /// without data.
+    /// Subflow sequence number of the first octet, relative to the SYN's; 0 for a DATA_FIN without
+    /// data.
     pub ssn: u32,
     /// Octets; a DATA_FIN counts as one. 0 stands for an infinite mapping.
     pub len: u16,
@@ -52,12 +52,12 @@ pub struct Mapping {
     pub checksum: Option<u16>,
 }
 
-/// DSS.
+/// The data sequence signal: a DATA_ACK, a mapping, or both.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Dss {
     /// The next data octet that the sender expects.
     pub data_ack: Option<DataNumber>,
-    /// The mapping.
+    /// The mapping of the segment's data, if there is one.
     pub mapping: Option<Mapping>,
     /// F: the mapping ends with the end of the sender's data.
     pub data_fin: bool,
@@ -74,7 +74,7 @@ const PRESENT: u8 = 0x80;
 const CHECKSUM: u8 = 0x40;
 
 impl Dss {
-    /// Length on the wire.
+    /// Returns the length on the wire, in octets.
     pub fn wire_len(&self) -> u32 {
         wire_len(self.flags())
     }
@@ -317,7 +317,7 @@ impl SackBlocks {
 }
 
 impl TcpOptions {
-    /// The DSS.
+    /// Returns the DSS of the segment, if it has one.
     #[inline]
     pub fn dss(&self) -> Option<Dss> {
         if self.sack.dss == 0 { None } else { self.sack.get_usual().or_else(|| self.sack.get()) }
@@ -330,7 +330,7 @@ impl TcpOptions {
         self.sack.put_usual(dss) || self.sack.put(dss)
     }
 
-    /// Takes the DSS away.
+    /// Removes the DSS from the options.
     pub fn remove_dss(&mut self) {
         self.sack.clear_dss();
     }

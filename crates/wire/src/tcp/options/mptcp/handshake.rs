@@ -26,10 +26,10 @@ impl CapableFlags {
     pub const EXTENSION: CapableFlags = CapableFlags(0x40);
     /// C: no subflows to the source address and port of this segment.
     pub const NO_MORE_HERE: CapableFlags = CapableFlags(0x20);
-    /// H: HMAC-SHA256.
+    /// H: the sender uses HMAC-SHA256.
     pub const HMAC_SHA256: CapableFlags = CapableFlags(0x01);
 
-    /// The flags of both.
+    /// Returns the flags that are in either.
     #[must_use]
     pub const fn union(self, other: CapableFlags) -> CapableFlags {
         CapableFlags(self.0 | other.0)
@@ -40,30 +40,30 @@ impl CapableFlags {
     }
 }
 
-/// MP_CAPABLE.
+/// MP_CAPABLE, which asks for a Multipath TCP connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Capable {
     /// Version; 1 is RFC 8684. Four bits. 0, whose SYN is another, is not read.
     pub version: u8,
-    /// Flags.
+    /// Flags A to H of the option.
     pub flags: CapableFlags,
-    /// What follows them.
+    /// Keys that follow the flags, by the segment that carries the option.
     pub keys: CapableKeys,
 }
 
 /// The form of MP_CAPABLE, by the segment that carries it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CapableKeys {
-    /// SYN: no key.
+    /// On the SYN: there is no key.
     Syn,
-    /// SYN/ACK.
+    /// On the SYN/ACK: there is the sender's key.
     SynAck {
-        /// The sender's key.
+        /// Key of the host that sends the SYN/ACK.
         key: u64,
     },
     /// Third ACK, or the first data.
     Ack {
-        /// The sender's key.
+        /// Key of the host that sends the ACK.
         key: u64,
         /// The receiver's key, as the SYN/ACK gave it.
         peer: u64,
@@ -76,9 +76,9 @@ pub enum CapableKeys {
 /// The mapping in an MP_CAPABLE with data.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CapableData {
-    /// Octets of the mapping.
+    /// Length of the mapping, in octets.
     pub len: u16,
-    /// Their checksum.
+    /// Checksum of the mapping, where checksums are in use.
     pub checksum: Option<u16>,
 }
 
@@ -138,20 +138,20 @@ fn word(high: u8, low: u8) -> u16 {
 /// MP_JOIN, by the segment that carries it (RFC 8684 §3.2, figures 5 to 7).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Join {
-    /// SYN.
+    /// On the SYN: names the connection.
     Syn {
-        /// B: a backup subflow.
+        /// B: the subflow is a backup.
         backup: bool,
         /// Number of the sender's address.
         address: u8,
-        /// Which connection: the receiver's token.
+        /// Token of the receiver, which names the connection.
         token: u32,
         /// The sender's random number.
         nonce: u32,
     },
-    /// SYN/ACK.
+    /// On the SYN/ACK: the HMAC shows that the sender knows the keys.
     SynAck {
-        /// B: a backup subflow.
+        /// B: the subflow is a backup.
         backup: bool,
         /// Number of the sender's address.
         address: u8,
@@ -160,7 +160,7 @@ pub enum Join {
         /// The sender's random number.
         nonce: u32,
     },
-    /// Third ACK.
+    /// On the third ACK: the HMAC shows that the sender knows the keys.
     Ack {
         /// The leftmost 160 bits of the sender's HMAC.
         mac: [u8; 20],
