@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 import readme
+import validation_page
 from anabranch import Scenario
 from conftest import Command, Quick
 
@@ -53,6 +54,19 @@ def test_the_readme_counts_claims_as_the_page_of_studies_does() -> None:
     assert all(sum(each.values()) >= 2 for each in counts.values())
     assert readme.with_studies(text, page.replace("| holds |", "| undecided |")) != text
     assert doctest.testmod(readme).failed == 0
+
+
+def test_marks_of_some_tests_take_their_lines_of_the_page(tmp_path: Path) -> None:
+    text = (ROOT / "docs" / "validation.md").read_text(encoding="utf-8")
+    assert validation_page.page(validation_page.written(text)) == text
+    marks = tmp_path / "marks.tsv"
+    old = "| scalable: average window, p = 1e-3 | 74.9 | 75.0 | 1 % | test |\n"
+    for quantity, line in [
+        ("scalable: average window, p = 1e-3", old.replace("75.0", "75.1")),
+        ("scalable: another", "| scalable: another | 74.9 | 75.1 | 1 % | test |\n" + old),
+    ]:
+        marks.write_text(f"T7\t{quantity}\t74.9\t75.1\t1 %\n", encoding="utf-8")
+        assert validation_page.with_marks(text, marks) == text.replace(old, line)
 
 
 def test_whole_scenarios_in_documents_run() -> None:

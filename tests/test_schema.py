@@ -134,6 +134,37 @@ def test_what_the_reader_refuses_by_its_shape_the_schema_refuses(data: st.DataOb
         assert found != [], f"the schema takes what the reader refuses: {said}"
 
 
+RELATIVE = {
+    ("tcp", "initial_receive_window", 0.0): "a share above 0, up to 1",
+    ("tcp", "max_dupack_threshold", 1): "dupack_threshold to 1000",
+    ("sctp", "potentially_failed", 1_000_000): "at most path_max_retrans",
+}
+"""Ends of ranges that another field, or a bound that is not in the range, leaves out."""
+
+
+def bounds(protocol: str) -> Iterator[tuple[str, float]]:
+    """The fields of a protocol's table that are numbers, with both ends of their ranges."""
+    for table in scenario_page.resolve(SCHEMA, f"flows.{protocol}"):
+        for name, value in table["properties"].items():
+            for kind in [value, *value.get("anyOf", ())]:
+                if kind.get("type") in ("integer", "number"):
+                    number = float if kind["type"] == "number" else int
+                    ends = (kind[end] for end in ("minimum", "maximum") if end in kind)
+                    yield from ((name, number(end)) for end in ends)
+
+
+@pytest.mark.parametrize("protocol", ["tcp", "sctp", "mptcp"])
+def test_the_engine_takes_both_ends_of_every_range(protocol: str) -> None:
+    """Ranges stand in a table's list and in the engine's `Config::validate`: they are the same."""
+    document = tomllib.loads((ROOT / "examples" / "two-hosts.toml").read_text(encoding="utf-8"))
+    found = list(bounds(protocol))
+    assert found
+    for name, end in found:
+        document["flows"][0] |= {"protocol": protocol, protocol: {name: end}}
+        said, expected = refusal(document), RELATIVE.get((protocol, name, end), "")
+        assert (expected in said) if expected else not said, f"{name} = {end}: {said}"
+
+
 def test_an_unknown_field_is_refused_where_it_stands() -> None:
     document = tomllib.loads((ROOT / "examples" / "two-hosts.toml").read_text(encoding="utf-8"))
     document["flows"][0]["tcp"] = {"syn_retrys": 3}

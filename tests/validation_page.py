@@ -1,10 +1,12 @@
 """Writes docs/validation.md: formulas and published figures beside what was measured.
 
     python tests/validation_page.py MARKS RESULTS PAGE
+    python tests/validation_page.py --add MARKS PAGE
     python tests/validation_page.py --check MARKS PAGE
 
 MARKS is what the Rust tests wrote (`ANABRANCH_MARKS`), RESULTS the folder of
-`anabranch reproduce`. `make validation` runs all of it. With `--check` the page is only
+`anabranch reproduce`. `make validation` runs all of it. With `--add` the marks are those of some
+tests, whose lines are added to the page or take the place of older ones. With `--check` it is only
 compared with the marks: it has exactly their lines, and those of the study aside no others.
 """
 
@@ -12,7 +14,7 @@ from __future__ import annotations
 
 import csv
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 ROWS = {
@@ -95,18 +97,34 @@ def table_line(cells: tuple[str, ...]) -> str:
     return f"| {' | '.join(cells)} |\n"
 
 
+def written(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Row name and cells of each line of a page."""
+    rows = {heading(row): row for row in ROWS}
+    title = ""
+    for line in text.splitlines():
+        if line.startswith("## "):
+            title = line.removeprefix("## ")
+        elif line.startswith("| ") and not line.startswith("| quantity |"):
+            yield rows[title], tuple(line.removeprefix("| ").removesuffix(" |").split(" | "))
+
+
+def with_marks(text: str, marks: Path) -> str:
+    """The page with the lines of some tests, as they were or new."""
+    added = list(tests(marks))
+    names = {(row, cells[0]) for row, cells in added}
+    old = list(written(text))
+    kept = [each for each in old if each[1][-1] == "test" and (each[0], each[1][0]) not in names]
+    of_study = [each for each in old if each[1][-1] == "study"]
+    return page([*sorted([*kept, *added]), *of_study])
+
+
 def differences(marks: Path, target: Path) -> list[str]:
     """Lines of tests that the page lacks, or has too many."""
+    of_page = written(target.read_text(encoding="utf-8"))
     expected = {(heading(row), table_line(cells)) for row, cells in tests(marks)}
-    written: set[tuple[str, str]] = set()
-    title = ""
-    for line in target.read_text(encoding="utf-8").splitlines(keepends=True):
-        if line.startswith("## "):
-            title = line.removeprefix("## ").strip()
-        elif line.endswith("| test |\n"):
-            written.add((title, line))
-    missing = [f"- {title}: {line}" for title, line in sorted(expected - written)]
-    extra = [f"+ {title}: {line}" for title, line in sorted(written - expected)]
+    found = {(heading(row), table_line(cells)) for row, cells in of_page if cells[-1] == "test"}
+    missing = [f"- {title}: {line}" for title, line in sorted(expected - found)]
+    extra = [f"+ {title}: {line}" for title, line in sorted(found - expected)]
     return missing + extra
 
 
@@ -132,6 +150,11 @@ def main() -> None:
         found = differences(Path(sys.argv[2]), Path(sys.argv[3]))
         if found:
             sys.exit("docs/validation.md is not what `make validation` writes:\n" + "".join(found))
+        return
+    if sys.argv[1] == "--add":
+        marks, target = Path(sys.argv[2]), Path(sys.argv[3])
+        text = target.read_text(encoding="utf-8")
+        target.write_text(with_marks(text, marks), encoding="utf-8")
         return
     marks, results, target = (Path(argument) for argument in sys.argv[1:])
     target.write_text(page([*tests(marks), *study(results)]), encoding="utf-8")

@@ -7,8 +7,8 @@ use crate::ack_clocked::Common;
 use crate::coupled::{balia, lia, mcubic, mcubic_share, olia, wvegas};
 use crate::{
     Acked, CongestionEvent, Controller, Feedback, LostSegment, OptionForm, Options, PathView,
-    Shared, Sibling, bbr, bbr3, bic, cdg, copa, cubic, dctcp, highspeed, htcp, hybla, illinois,
-    ledbat, ledbat_plus_plus, prague, reno, scalable, vegas, veno, westwood, yeah,
+    Shared, Sibling, bbr, bbr3, bic, cdg, copa, cubic, dctcp, gaimd, highspeed, htcp, hybla,
+    illinois, ledbat, ledbat_plus_plus, prague, reno, scalable, vegas, veno, westwood, yeah,
 };
 use anabranch_custom::{Custom, Place};
 use anabranch_units::{Rate, Span, Time};
@@ -176,6 +176,10 @@ register! {
     Bbr3(bbr3::Bbr3Options => bbr3::Bbr3),
         "bbr3", "paces at the measured bandwidth, bounded by what probes lost (BBR version 3)",
         "draft-ietf-ccwg-bbr";
+    /// Any additive increase, any multiplicative decrease (Yang and Lam).
+    Gaimd(gaimd::GaimdOptions => gaimd::Gaimd),
+        "gaimd", "AIMD with alpha and beta to choose; smoother than Reno and as fast where not chosen",
+        "Yang and Lam, ICNP 2000";
     /// A constant more for each segment acknowledged (Kelly).
     Scalable(scalable::ScalableOptions => scalable::Scalable),
         "scalable", "a hundredth of a segment more for each acknowledged, an eighth less at a loss",

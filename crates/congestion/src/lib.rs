@@ -16,6 +16,7 @@ pub mod coupled;
 pub mod cubic;
 pub mod dctcp;
 mod driver;
+pub mod gaimd;
 pub mod highspeed;
 pub mod htcp;
 pub mod hybla;

@@ -2,7 +2,7 @@
 //! (RFC 5061 §4.2.7, RFC 3758 §3.1).
 
 use crate::config::Config;
-use anabranch_wire::sctp::Parameter;
+use anabranch_wire::sctp::{Parameter, kind};
 
 /// A set of extensions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -10,11 +10,11 @@ pub(crate) struct Extensions(pub u8);
 
 /// Chunk types that stand for an extension, with the extension.
 const TYPES: [(u8, Extensions); 5] = [
-    (192, Extensions::PARTIAL),
-    (64, Extensions::INTERLEAVING),
-    (130, Extensions::RECONFIGURATION),
-    (0xc1, Extensions::ADDRESSES),
-    (194, Extensions::INTERLEAVED_PARTIAL),
+    (kind::FORWARD_TSN, Extensions::PARTIAL),
+    (kind::I_DATA, Extensions::INTERLEAVING),
+    (kind::RE_CONFIG, Extensions::RECONFIGURATION),
+    (kind::ASCONF, Extensions::ADDRESSES),
+    (kind::I_FORWARD_TSN, Extensions::INTERLEAVED_PARTIAL),
 ];
 
 impl Extensions {
@@ -94,11 +94,11 @@ impl Extensions {
         if self.has(Extensions::PARTIAL) {
             list.push(Parameter::ForwardTsnSupported);
         }
-        let listed = |kind: u8, e: Extensions| self.has(e) && !(brief && kind == 192);
-        let listed = TYPES.iter().filter(|(kind, e)| listed(*kind, *e));
+        let listed = |of: u8, e: Extensions| self.has(e) && !(brief && of == kind::FORWARD_TSN);
+        let listed = TYPES.iter().filter(|(of, e)| listed(*of, *e));
         let mut kinds: Vec<u8> = listed.map(|(kind, _)| *kind).collect();
         if self.has(Extensions::ADDRESSES) {
-            kinds.extend([0x80, 0x0f]); // ASCONF-ACK, AUTH
+            kinds.extend([kind::ASCONF_ACK, kind::AUTH]);
         }
         if !kinds.is_empty() {
             list.push(Parameter::SupportedExtensions(kinds.into()));

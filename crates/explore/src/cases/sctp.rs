@@ -12,6 +12,7 @@ use anabranch_sctp::{
 };
 use anabranch_units::{Span, Time};
 use anabranch_wire::Addr;
+use anabranch_wire::sctp::kind;
 use std::sync::Arc;
 
 /// What goes over an association.
@@ -107,7 +108,16 @@ const OPTIONS: &[Tuning<World>] = &[
     ("best-path", |w| (w.config.destination, w.paths) = (Destination::BestPath, 2)),
     ("all-alternate", |w| (w.config.destination, w.paths) = (Destination::AllAlternate, 2)),
     ("authentication", |w| {
-        let chunks = vec![0, 3, 64, 130, 192, 194, 0xc1, 0x80];
+        let chunks = vec![
+            kind::DATA,
+            kind::SACK,
+            kind::I_DATA,
+            kind::RE_CONFIG,
+            kind::FORWARD_TSN,
+            kind::I_FORWARD_TSN,
+            kind::ASCONF,
+            kind::ASCONF_ACK,
+        ];
         let authentication = Authentication { chunks, ..Authentication::default() };
         w.config.authentication = Some(Arc::new(authentication));
         w.config.dynamic_addresses = true;

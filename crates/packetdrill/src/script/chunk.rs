@@ -1,11 +1,12 @@
-//! Chunks of SCTP as scripts write them, in nplab's dialect (numbers: IANA registry "Chunk
-//! Types"). A chunk is one row of [`FORMS`]: what it is called, its number, and what is in it. The
-//! parser takes the names and the order of its fields from there, the runner its octets.
+//! Chunks of SCTP as scripts write them, in nplab's dialect. A chunk is one row of [`FORMS`]: what it
+//! is called, its number, and what is in it. The parser takes the names and the order of its fields
+//! from there, the runner its octets.
 
 use Item::{
     Causes, Cookie, Flags, Gaps, Information, InformationBack, Len, Octets, Own, Parameters,
     Payload, Peer, PpidOrFsn, Reserved, SkippedMids, SkippedSsns, Tag, U16, U32, Uncoded,
 };
+use anabranch_wire::sctp::kind;
 
 /// The form of a chunk: its name, number and fields.
 #[derive(Debug)]
@@ -92,22 +93,26 @@ const UNCODED: &[Item] = &[Flags, Uncoded(NESTED)];
 
 /// The chunks; the first name of a number is the one that is written.
 pub(crate) const FORMS: &[Form] = &[
-    form("DATA", 0, &[Flags, Len, Own("tsn"), U16("sid"), U16("ssn"), U32("ppid"), Payload]),
-    form("INIT", 1, INIT),
-    form("INIT_ACK", 2, INIT),
-    form("SACK", 3, &[Flags, Peer("cum_tsn"), U32("a_rwnd"), Gaps]),
-    form("HEARTBEAT", 4, &[Flags, Information]),
-    form("HEARTBEAT_ACK", 5, &[Flags, InformationBack]),
-    form("ABORT", 6, &[Flags, Causes]),
-    form("SHUTDOWN", 7, &[Flags, Peer("cum_tsn")]),
-    form("SHUTDOWN_ACK", 8, &[Flags]),
-    form("ERROR", 9, &[Flags, Causes]),
-    form("COOKIE_ECHO", 10, &[Flags, Len, Cookie]),
-    form("COOKIE_ACK", 11, &[Flags]),
-    form("ECNE", 12, &[Flags, Peer("tsn")]),
-    form("CWR", 13, &[Flags, Own("tsn")]),
-    form("SHUTDOWN_COMPLETE", 14, &[Flags]),
-    form("AUTH", 15, &[Flags, Len, Uncoded(&["key", "hmac", "val"])]),
+    form(
+        "DATA",
+        kind::DATA,
+        &[Flags, Len, Own("tsn"), U16("sid"), U16("ssn"), U32("ppid"), Payload],
+    ),
+    form("INIT", kind::INIT, INIT),
+    form("INIT_ACK", kind::INIT_ACK, INIT),
+    form("SACK", kind::SACK, &[Flags, Peer("cum_tsn"), U32("a_rwnd"), Gaps]),
+    form("HEARTBEAT", kind::HEARTBEAT, &[Flags, Information]),
+    form("HEARTBEAT_ACK", kind::HEARTBEAT_ACK, &[Flags, InformationBack]),
+    form("ABORT", kind::ABORT, &[Flags, Causes]),
+    form("SHUTDOWN", kind::SHUTDOWN, &[Flags, Peer("cum_tsn")]),
+    form("SHUTDOWN_ACK", kind::SHUTDOWN_ACK, &[Flags]),
+    form("ERROR", kind::ERROR, &[Flags, Causes]),
+    form("COOKIE_ECHO", kind::COOKIE_ECHO, &[Flags, Len, Cookie]),
+    form("COOKIE_ACK", kind::COOKIE_ACK, &[Flags]),
+    form("ECNE", kind::ECNE, &[Flags, Peer("tsn")]),
+    form("CWR", kind::CWR, &[Flags, Own("tsn")]),
+    form("SHUTDOWN_COMPLETE", kind::SHUTDOWN_COMPLETE, &[Flags]),
+    form("AUTH", kind::AUTH, &[Flags, Len, Uncoded(&["key", "hmac", "val"])]),
     form(
         "NR_SACK",
         16,
@@ -115,18 +120,18 @@ pub(crate) const FORMS: &[Form] = &[
     ),
     form(
         "I_DATA",
-        64,
+        kind::I_DATA,
         &[Flags, Len, Own("tsn"), U16("sid"), Reserved, U32("mid"), PpidOrFsn, Payload],
     ),
-    form("ASCONF_ACK", 128, UNCODED),
+    form("ASCONF_ACK", kind::ASCONF_ACK, UNCODED),
     form("PKTDROP", 129, UNCODED),
     form("PACKET_DROP", 129, UNCODED),
-    form("RECONFIG", 130, &[Flags, Parameters]),
-    form("STREAM_RESET", 130, &[Flags, Parameters]),
-    form("PAD", 132, &[Flags, Len, Octets]),
-    form("FORWARD_TSN", 192, &[Own("cum_tsn"), SkippedSsns]),
-    form("ASCONF", 193, UNCODED),
-    form("I_FORWARD_TSN", 194, &[Own("cum_tsn"), SkippedMids]),
+    form("RECONFIG", kind::RE_CONFIG, &[Flags, Parameters]),
+    form("STREAM_RESET", kind::RE_CONFIG, &[Flags, Parameters]),
+    form("PAD", kind::PAD, &[Flags, Len, Octets]),
+    form("FORWARD_TSN", kind::FORWARD_TSN, &[Own("cum_tsn"), SkippedSsns]),
+    form("ASCONF", kind::ASCONF, UNCODED),
+    form("I_FORWARD_TSN", kind::I_FORWARD_TSN, &[Own("cum_tsn"), SkippedMids]),
 ];
 
 const fn form(name: &'static str, kind: u8, items: &'static [Item]) -> Form {
@@ -147,5 +152,18 @@ impl Form {
     /// The names of its fields, in their order.
     pub fn fields(&self) -> impl Iterator<Item = &'static str> + use<> {
         self.items.iter().flat_map(Item::names).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use anabranch_wire::sctp::Chunk;
+
+    #[test]
+    fn every_chunk_that_is_a_value_has_a_form() {
+        for (kind, name) in Chunk::KINDS {
+            assert!(Form::of_kind(*kind).is_some(), "{name}");
+        }
     }
 }

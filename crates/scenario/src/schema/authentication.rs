@@ -5,26 +5,27 @@ use crate::InputError;
 use crate::fields::Fields;
 use crate::shape::Shape;
 use anabranch_sctp::Authentication;
+use anabranch_wire::sctp::kind;
 use std::sync::Arc;
 use toml::Value;
 
 /// Types of chunks that may be authenticated (RFC 4895 §3.2; here not COOKIE ECHO).
 const CHUNKS: [(&str, u8); 15] = [
-    ("data", 0),
-    ("sack", 3),
-    ("heartbeat", 4),
-    ("heartbeat-ack", 5),
-    ("abort", 6),
-    ("shutdown", 7),
-    ("shutdown-ack", 8),
-    ("error", 9),
-    ("cookie-ack", 11),
-    ("i-data", 0x40),
-    ("asconf-ack", 0x80),
-    ("re-config", 0x82),
-    ("forward-tsn", 0xc0),
-    ("asconf", 0xc1),
-    ("i-forward-tsn", 0xc2),
+    ("data", kind::DATA),
+    ("sack", kind::SACK),
+    ("heartbeat", kind::HEARTBEAT),
+    ("heartbeat-ack", kind::HEARTBEAT_ACK),
+    ("abort", kind::ABORT),
+    ("shutdown", kind::SHUTDOWN),
+    ("shutdown-ack", kind::SHUTDOWN_ACK),
+    ("error", kind::ERROR),
+    ("cookie-ack", kind::COOKIE_ACK),
+    ("i-data", kind::I_DATA),
+    ("asconf-ack", kind::ASCONF_ACK),
+    ("re-config", kind::RE_CONFIG),
+    ("forward-tsn", kind::FORWARD_TSN),
+    ("asconf", kind::ASCONF),
+    ("i-forward-tsn", kind::I_FORWARD_TSN),
 ];
 /// HMACs by their identifiers (RFC 4895 §8.2).
 const ALGORITHMS: [(&str, u16); 2] = [("sha-256", 3), ("sha-1", 1)];

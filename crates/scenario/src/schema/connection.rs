@@ -174,7 +174,7 @@ pub(super) fn options(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputEr
     .quantity_or_off("user_timeout", &mut c.user_timeout)?;
     form.says("retransmissions before the application is told (R1 of RFC 9293)").integer(
         "stalled_after",
-        0..=1_000_000,
+        1..=1_000_000,
         &mut c.stalled_after,
     )?;
     form.says("retransmissions of a SYN-ACK").integer(
@@ -396,7 +396,7 @@ mod tests {
             ("manners = \"polite\"", "manners", "rfc, linux, freebsd, or a table of the switches"),
             ("min_path_mtu = \"68 B\"", "min_path_mtu", "104 B to 65535 B"),
             ("mtu_probe_base = \"40 B\"", "mtu_probe_base", "88 B to 65535 B"),
-            ("stalled_after = 0", "stalled_after", "at least 1"),
+            ("stalled_after = 0", "stalled_after", "a whole number from 1 to 1000000"),
             ("pacing_burst = 0", "pacing_burst", "a whole number from 1 to 1000"),
         ] {
             let error = read_text(text).unwrap_err();

@@ -172,7 +172,7 @@ fn options(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
         .integer("syn_linear_timeouts", 0..=100, &mut c.syn_linear_timeouts)?;
     form.says("retransmissions of a segment").integer(
         "max_retries",
-        0..=100,
+        1..=100,
         &mut c.max_retries,
     )?;
     form.says("2 MSL").quantity("time_wait", &mut c.time_wait)?;

@@ -8,11 +8,8 @@ use crate::state::State;
 use crate::timestamp;
 use crate::way::Way;
 use anabranch_units::Time;
-use anabranch_wire::sctp::{Address, Cause, Chunk, Chunks, Parameter, SctpPacket};
+use anabranch_wire::sctp::{Address, Cause, Chunk, Chunks, Parameter, SctpPacket, kind};
 use anabranch_wire::{Addr, AddressBook, Body, Packet};
-
-/// The type of ABORT.
-const ABORT: u8 = 6;
 
 fn is_abort(chunk: &Chunk) -> bool {
     matches!(chunk, Chunk::Abort { .. })
@@ -88,7 +85,9 @@ impl Association {
     #[cold]
     fn join_answers(&mut self, now: Time) {
         let path = self.control.waiting.arrival.path;
-        let is_probe = |chunk: &Chunk| matches!(chunk.kind(), 4 | 5 | 11);
+        let is_probe = |chunk: &Chunk| {
+            matches!(chunk.kind(), kind::HEARTBEAT | kind::HEARTBEAT_ACK | kind::COOKIE_ACK)
+        };
         if self.control.waiting.answer().is_some()
             && self.paths[path].state == PathState::Unconfirmed
         {
@@ -97,7 +96,7 @@ impl Association {
                 waiting.discard(|chunk| matches!(chunk, Chunk::Error(_)));
             }
             if waiting.any(|chunk| !is_probe(chunk)) {
-                waiting.discard(|chunk| chunk.kind() == 5);
+                waiting.discard(|chunk| chunk.kind() == kind::HEARTBEAT_ACK);
                 waiting.answer_nobody();
             } else if waiting.any(|chunk| *chunk == Chunk::CookieAck) {
                 self.probe_beside(now, path);
@@ -145,7 +144,9 @@ impl Association {
                     Verdict::Right => trusted = true,
                     Verdict::NotNeeded => {}
                     // RFC 5061 §5.2 D5: nor is what stands behind it read.
-                    Verdict::Missing if matches!(chunk.kind(), 0xc1 | 0x80) => break,
+                    Verdict::Missing if matches!(chunk.kind(), kind::ASCONF | kind::ASCONF_ACK) => {
+                        break;
+                    }
                     Verdict::Missing => continue,
                     Verdict::Wrong => break,
                 }
@@ -236,7 +237,7 @@ impl Association {
                 }
                 Chunk::Sack(sack) => self.on_sack(now, sack),
                 // §3.3.7: silently.
-                Chunk::Malformed { kind: ABORT, .. } => return,
+                Chunk::Malformed { kind: kind::ABORT, .. } => return,
                 // What is cut short was not meant so, and nothing after it is
                 // readable; other contradictions are a violation (§3.3.10.13).
                 Chunk::Malformed { truncated: false, .. } if self.state().is_synchronized() => {
@@ -270,8 +271,9 @@ impl Association {
             Chunk::CookieAck => self.on_cookie_ack(now),
             Chunk::Heartbeat(info) => self.on_heartbeat(packet, Chunk::HeartbeatAck(info.clone())),
             // One with parameters behind its information: all of them come back (§8.3).
-            Chunk::Unknown { kind: 4, value, .. } => {
-                let ack = Chunk::Unknown { kind: 5, flags: 0, value: value.clone() };
+            Chunk::Unknown { kind: kind::HEARTBEAT, value, .. } => {
+                let ack =
+                    Chunk::Unknown { kind: kind::HEARTBEAT_ACK, flags: 0, value: value.clone() };
                 self.on_heartbeat(packet, ack);
             }
             Chunk::HeartbeatAck(info) => self.on_heartbeat_ack(now, info),
@@ -293,7 +295,7 @@ impl Association {
         for cause in causes {
             match cause {
                 Cause::StaleCookie(_) => self.on_stale_cookie(now),
-                Cause::UnrecognizedChunk(chunk) if chunk.first() == Some(&0xc1) => {
+                Cause::UnrecognizedChunk(chunk) if chunk.first() == Some(&kind::ASCONF) => {
                     self.on_unknown_asconf();
                 }
                 _ => {}

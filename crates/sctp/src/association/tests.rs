@@ -145,8 +145,6 @@ fn show(chunk: &Chunk, own: &Association, other: &Association) -> String {
     let of = |tsn: Serial32, side: &Association| tsn.distance_from(side.sender.origin);
     match chunk {
         Chunk::Data(data) => format!("DATA {}{}", of(data.tsn, own), at_once(data.flags)),
-        Chunk::Init(_) => "INIT".into(),
-        Chunk::InitAck(_) => "INIT ACK".into(),
         Chunk::Sack(sack) => {
             let cum = of(sack.cum_tsn, other);
             let mut text = format!("SACK {cum}");
@@ -158,18 +156,12 @@ fn show(chunk: &Chunk, own: &Association, other: &Association) -> String {
             }
             text
         }
-        Chunk::Heartbeat(_) => "HEARTBEAT".into(),
-        Chunk::HeartbeatAck(_) => "HEARTBEAT ACK".into(),
         Chunk::Abort { causes, .. } => {
             let codes: Vec<String> = causes.iter().map(|c| c.code().to_string()).collect();
             format!("ABORT {}", codes.join(" ")).trim_end().into()
         }
         Chunk::Shutdown(cum) => format!("SHUTDOWN {}", of(*cum, other)),
-        Chunk::ShutdownAck => "SHUTDOWN ACK".into(),
         Chunk::Error(causes) => format!("ERROR {}", causes[0].code()),
-        Chunk::CookieEcho(_) => "COOKIE ECHO".into(),
-        Chunk::CookieAck => "COOKIE ACK".into(),
-        Chunk::ShutdownComplete { .. } => "SHUTDOWN COMPLETE".into(),
         Chunk::IData(data) => {
             let of_message = format!("{}/{}", data.stream, data.mid);
             format!("I-DATA {} {of_message}{}", of(data.tsn, own), at_once(data.flags))
@@ -178,7 +170,6 @@ fn show(chunk: &Chunk, own: &Association, other: &Association) -> String {
             let skipped = f.skipped.iter().map(|(stream, ssn)| format!(" {stream}/{ssn}"));
             format!("FORWARD-TSN {}{}", of(f.cum_tsn, own), skipped.collect::<String>())
         }
-        Chunk::Auth { .. } => "AUTH".into(),
         Chunk::Asconf { parameters, .. } => match &parameters[1] {
             anabranch_wire::sctp::Parameter::ChangeAddress { change, .. } => {
                 format!("ASCONF {change:?}")
@@ -191,7 +182,7 @@ fn show(chunk: &Chunk, own: &Association, other: &Association) -> String {
             let skipped = f.skipped.iter().map(|m| format!(" {}/{}{}", m.stream, m.mid, u(m)));
             format!("I-FORWARD-TSN {}{}", of(f.cum_tsn, own), skipped.collect::<String>())
         }
-        other => format!("chunk {}", other.kind()),
+        other => other.name().map_or_else(|| format!("chunk {}", other.kind()), str::to_owned),
     }
 }
 

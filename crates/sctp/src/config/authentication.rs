@@ -1,6 +1,7 @@
 //! Authenticated chunks (RFC 4895).
 
 use anabranch_wire::AddressBook;
+use anabranch_wire::sctp::kind;
 
 /// The identifier of HMAC-SHA-1 (RFC 4895 §8.2).
 pub(crate) const SHA1: u16 = 1;
@@ -31,7 +32,7 @@ impl Default for Authentication {
         Authentication {
             keys: vec![(0, Vec::new())],
             active_key: 0,
-            chunks: vec![0xc1, 0x80],
+            chunks: vec![kind::ASCONF, kind::ASCONF_ACK],
             algorithms: vec![SHA256, SHA1],
             book: AddressBook::new(),
         }
@@ -44,7 +45,8 @@ impl Authentication {
         if !self.keys.iter().any(|(id, _)| *id == self.active_key) {
             return Err(format!("active_key {}", self.active_key));
         }
-        let never = [1, 2, 10, 14, 15];
+        let never =
+            [kind::INIT, kind::INIT_ACK, kind::COOKIE_ECHO, kind::SHUTDOWN_COMPLETE, kind::AUTH];
         if let Some(kind) = self.chunks.iter().find(|kind| never.contains(kind)) {
             return Err(format!("chunk type {kind}"));
         }

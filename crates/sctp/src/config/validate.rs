@@ -2,6 +2,7 @@
 
 use super::{Config, InitialWindow, Probing};
 use anabranch_units::Span;
+use anabranch_wire::sctp::kind;
 use std::fmt::{self, Display};
 
 /// A setting out of its range.
@@ -140,7 +141,7 @@ impl Config {
             check(wrong.is_empty(), "authentication", &wrong, allowed)?;
         }
         let signs = |kind| self.authentication.as_ref().is_some_and(|a| a.chunks.contains(&kind));
-        let safe = !self.dynamic_addresses || (signs(0xc1) && signs(0x80));
+        let safe = !self.dynamic_addresses || (signs(kind::ASCONF) && signs(kind::ASCONF_ACK));
         let allowed = "with authentication of chunk types 0xC1 and 0x80 (RFC 5061 §4)";
         check(safe, "dynamic_addresses", &self.dynamic_addresses, allowed)
     }

@@ -5,7 +5,7 @@ use super::sha1;
 use crate::config::Authentication;
 use crate::config::authentication::SHA256;
 use anabranch_endpoint::{Generator, mac};
-use anabranch_wire::sctp::{Chunk, Chunks, Parameter, SctpPacket};
+use anabranch_wire::sctp::{Chunk, Chunks, Parameter, SctpPacket, kind};
 
 /// Octets of RANDOM (§3.1).
 pub(crate) const RANDOM: usize = 32;
@@ -142,7 +142,9 @@ impl Auth {
         let derive = |key: &Vec<u8>| [key, small, large].concat();
         let keys = config.keys.iter().map(|(id, key)| (*id, derive(key))).collect();
         // §3.2: these are never authenticated, whoever lists them.
-        let never = |kind: &&u8| ![1, 2, 14, 15].contains(*kind);
+        let never = |of: &&u8| {
+            ![kind::INIT, kind::INIT_ACK, kind::SHUTDOWN_COMPLETE, kind::AUTH].contains(*of)
+        };
         let chunks = find(peer, 0x8003).unwrap_or(&[]).iter().filter(never).copied().collect();
         self.agreed = Some(Agreed { chunks, algorithm, keys });
     }

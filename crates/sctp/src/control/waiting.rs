@@ -4,7 +4,7 @@
 use crate::draft::Draft;
 use crate::paths::Removal;
 use crate::way::Way;
-use anabranch_wire::sctp::Chunk;
+use anabranch_wire::sctp::{Chunk, kind};
 
 /// Chunks beyond so many are not taken: a peer cannot make them many.
 const MOST: usize = 8;
@@ -110,7 +110,7 @@ impl Waiting {
     /// What waits is to fit `room` octets: answers beyond that are not given, the last first (RFC
     /// 9260 §12.4: a packet is not answered by several).
     pub fn fit(&mut self, room: u32) {
-        let answers = |chunk: &Chunk| matches!(chunk.kind(), 5 | 9);
+        let answers = |chunk: &Chunk| matches!(chunk.kind(), kind::HEARTBEAT_ACK | kind::ERROR);
         while self.chunks.len() > 1 && self.octets() > room {
             let Some(last) = self.chunks.iter().rposition(answers) else { return };
             self.chunks.remove(last);

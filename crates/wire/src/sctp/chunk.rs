@@ -118,9 +118,17 @@ pub enum Chunk {
 /// Type of the parameter inside HEARTBEAT (RFC 9260 §3.3.5).
 const HEARTBEAT_INFO: u16 = 1;
 
-/// Writes the types of chunks and their names, a line each.
+/// Writes the types of chunks and their names, a line each: the one place where a number stands.
 macro_rules! kinds {
-    ($($pattern:pat => $kind:literal $name:literal,)*) => {
+    ($($pattern:pat => $constant:ident = $kind:literal $name:literal,)*) => {
+        /// Types of chunks, by their names in the standards (IANA registry "Chunk Types").
+        pub mod kind {
+            $(
+                #[doc = concat!("The type of ", $name, ".")]
+                pub const $constant: u8 = $kind;
+            )*
+        }
+
         impl Chunk {
             /// The types that have a value of their own, with their names in the standards.
             pub const KINDS: &'static [(u8, &'static str)] = &[$(($kind, $name)),*];
@@ -137,29 +145,29 @@ macro_rules! kinds {
 }
 
 kinds! {
-    Chunk::Data(_) => 0 "DATA",
-    Chunk::Init(_) => 1 "INIT",
-    Chunk::InitAck(_) => 2 "INIT ACK",
-    Chunk::Sack(_) => 3 "SACK",
-    Chunk::Heartbeat(_) => 4 "HEARTBEAT",
-    Chunk::HeartbeatAck(_) => 5 "HEARTBEAT ACK",
-    Chunk::Abort { .. } => 6 "ABORT",
-    Chunk::Shutdown(_) => 7 "SHUTDOWN",
-    Chunk::ShutdownAck => 8 "SHUTDOWN ACK",
-    Chunk::Error(_) => 9 "ERROR",
-    Chunk::CookieEcho(_) => 10 "COOKIE ECHO",
-    Chunk::CookieAck => 11 "COOKIE ACK",
-    Chunk::Ecne(_) => 12 "ECNE",
-    Chunk::Cwr(_) => 13 "CWR",
-    Chunk::ShutdownComplete { .. } => 14 "SHUTDOWN COMPLETE",
-    Chunk::Auth { .. } => 15 "AUTH",
-    Chunk::IData(_) => 64 "I-DATA",
-    Chunk::AsconfAck { .. } => 128 "ASCONF-ACK",
-    Chunk::Reconfig(_) => 130 "RE-CONFIG",
-    Chunk::Pad(_) => 132 "PAD",
-    Chunk::ForwardTsn(_) => 192 "FORWARD-TSN",
-    Chunk::Asconf { .. } => 193 "ASCONF",
-    Chunk::IForwardTsn(_) => 194 "I-FORWARD-TSN",
+    Chunk::Data(_) => DATA = 0 "DATA",
+    Chunk::Init(_) => INIT = 1 "INIT",
+    Chunk::InitAck(_) => INIT_ACK = 2 "INIT ACK",
+    Chunk::Sack(_) => SACK = 3 "SACK",
+    Chunk::Heartbeat(_) => HEARTBEAT = 4 "HEARTBEAT",
+    Chunk::HeartbeatAck(_) => HEARTBEAT_ACK = 5 "HEARTBEAT ACK",
+    Chunk::Abort { .. } => ABORT = 6 "ABORT",
+    Chunk::Shutdown(_) => SHUTDOWN = 7 "SHUTDOWN",
+    Chunk::ShutdownAck => SHUTDOWN_ACK = 8 "SHUTDOWN ACK",
+    Chunk::Error(_) => ERROR = 9 "ERROR",
+    Chunk::CookieEcho(_) => COOKIE_ECHO = 10 "COOKIE ECHO",
+    Chunk::CookieAck => COOKIE_ACK = 11 "COOKIE ACK",
+    Chunk::Ecne(_) => ECNE = 12 "ECNE",
+    Chunk::Cwr(_) => CWR = 13 "CWR",
+    Chunk::ShutdownComplete { .. } => SHUTDOWN_COMPLETE = 14 "SHUTDOWN COMPLETE",
+    Chunk::Auth { .. } => AUTH = 15 "AUTH",
+    Chunk::IData(_) => I_DATA = 64 "I-DATA",
+    Chunk::AsconfAck { .. } => ASCONF_ACK = 128 "ASCONF-ACK",
+    Chunk::Reconfig(_) => RE_CONFIG = 130 "RE-CONFIG",
+    Chunk::Pad(_) => PAD = 132 "PAD",
+    Chunk::ForwardTsn(_) => FORWARD_TSN = 192 "FORWARD-TSN",
+    Chunk::Asconf { .. } => ASCONF = 193 "ASCONF",
+    Chunk::IForwardTsn(_) => I_FORWARD_TSN = 194 "I-FORWARD-TSN",
 }
 
 impl Chunk {
@@ -271,8 +279,10 @@ impl Chunk {
         book: &AddressBook,
     ) -> Result<Chunk, SctpError> {
         match kind {
-            1 => Ok(Chunk::Init(Box::new(InitChunk::parse_tolerant(&mut r, book)?))),
-            2 => Ok(Chunk::InitAck(Box::new(InitChunk::parse_tolerant(&mut r, book)?))),
+            kind::INIT => Ok(Chunk::Init(Box::new(InitChunk::parse_tolerant(&mut r, book)?))),
+            kind::INIT_ACK => {
+                Ok(Chunk::InitAck(Box::new(InitChunk::parse_tolerant(&mut r, book)?)))
+            }
             _ => Chunk::parse(kind, flags, &mut r, book),
         }
     }
@@ -285,32 +295,34 @@ impl Chunk {
         book: &AddressBook,
     ) -> Result<Chunk, SctpError> {
         Ok(match kind {
-            0 => Chunk::Data(DataChunk::parse(flags, r)?),
-            1 => Chunk::Init(Box::new(InitChunk::parse(r, book)?)),
-            2 => Chunk::InitAck(Box::new(InitChunk::parse(r, book)?)),
-            3 => Chunk::Sack(SackChunk::parse(flags, r)?),
-            4 | 5 => heartbeat(kind, flags, r)?,
-            6 => Chunk::Abort { reflected: flags & 1 == 1, causes: cause::parse_all(r, book)? },
-            7 => Chunk::Shutdown(r.serial()?),
-            8 => Chunk::ShutdownAck,
-            9 => Chunk::Error(cause::parse_all(r, book)?),
-            10 => Chunk::CookieEcho(r.boxed()),
-            11 => Chunk::CookieAck,
-            12 => Chunk::Ecne(r.serial()?),
-            13 => Chunk::Cwr(r.serial()?),
-            14 => Chunk::ShutdownComplete { reflected: flags & 1 == 1 },
-            15 => Chunk::Auth { key: r.u16()?, algorithm: r.u16()?, hmac: r.boxed() },
-            64 => Chunk::IData(IDataChunk::parse(flags, r)?),
-            128 => {
+            kind::DATA => Chunk::Data(DataChunk::parse(flags, r)?),
+            kind::INIT => Chunk::Init(Box::new(InitChunk::parse(r, book)?)),
+            kind::INIT_ACK => Chunk::InitAck(Box::new(InitChunk::parse(r, book)?)),
+            kind::SACK => Chunk::Sack(SackChunk::parse(flags, r)?),
+            kind::HEARTBEAT | kind::HEARTBEAT_ACK => heartbeat(kind, flags, r)?,
+            kind::ABORT => {
+                Chunk::Abort { reflected: flags & 1 == 1, causes: cause::parse_all(r, book)? }
+            }
+            kind::SHUTDOWN => Chunk::Shutdown(r.serial()?),
+            kind::SHUTDOWN_ACK => Chunk::ShutdownAck,
+            kind::ERROR => Chunk::Error(cause::parse_all(r, book)?),
+            kind::COOKIE_ECHO => Chunk::CookieEcho(r.boxed()),
+            kind::COOKIE_ACK => Chunk::CookieAck,
+            kind::ECNE => Chunk::Ecne(r.serial()?),
+            kind::CWR => Chunk::Cwr(r.serial()?),
+            kind::SHUTDOWN_COMPLETE => Chunk::ShutdownComplete { reflected: flags & 1 == 1 },
+            kind::AUTH => Chunk::Auth { key: r.u16()?, algorithm: r.u16()?, hmac: r.boxed() },
+            kind::I_DATA => Chunk::IData(IDataChunk::parse(flags, r)?),
+            kind::ASCONF_ACK => {
                 Chunk::AsconfAck { serial: r.serial()?, parameters: parameter::parse_all(r, book)? }
             }
-            130 => Chunk::Reconfig(parameter::parse_all(r, book)?),
-            132 => Chunk::Pad(r.rest().len() as u16),
-            192 => Chunk::ForwardTsn(ForwardTsn::parse(r)?),
-            193 => {
+            kind::RE_CONFIG => Chunk::Reconfig(parameter::parse_all(r, book)?),
+            kind::PAD => Chunk::Pad(r.rest().len() as u16),
+            kind::FORWARD_TSN => Chunk::ForwardTsn(ForwardTsn::parse(r)?),
+            kind::ASCONF => {
                 Chunk::Asconf { serial: r.serial()?, parameters: parameter::parse_all(r, book)? }
             }
-            194 => Chunk::IForwardTsn(IForwardTsn::parse(r)?),
+            kind::I_FORWARD_TSN => Chunk::IForwardTsn(IForwardTsn::parse(r)?),
             _ => Chunk::Unknown { kind, flags, value: r.boxed() },
         })
     }
@@ -328,7 +340,7 @@ fn heartbeat(kind: u8, flags: u8, r: &mut Reader<'_>) -> Result<Chunk, SctpError
         return Ok(Chunk::Unknown { kind, flags, value: whole.boxed() });
     }
     Ok(match kind {
-        4 => Chunk::Heartbeat(info.boxed()),
+        kind::HEARTBEAT => Chunk::Heartbeat(info.boxed()),
         _ => Chunk::HeartbeatAck(info.boxed()),
     })
 }

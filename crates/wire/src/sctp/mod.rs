@@ -21,7 +21,7 @@ pub(crate) mod udp;
 
 pub use address::Address;
 pub use cause::Cause;
-pub use chunk::Chunk;
+pub use chunk::{Chunk, kind};
 pub use crc32c::Crc32c;
 pub use data::{DataChunk, DataFlags, IDataChunk};
 pub use init::InitChunk;

@@ -1,7 +1,7 @@
 //! Packets of no association (RFC 9260 §8.4, §5.1): what a host answers that has
 //! none and listens to none.
 
-use super::{Cause, Chunk, SctpPacket};
+use super::{Cause, Chunk, SctpPacket, kind};
 
 impl SctpPacket {
     /// The answer to a packet that belongs to no association, where nobody listens: an INIT is
@@ -38,7 +38,8 @@ impl SctpPacket {
                     return None;
                 }
                 // An ABORT is not answered, even a broken one (§3.3.7).
-                Chunk::Malformed { truncated: true, .. } | Chunk::Malformed { kind: 6, .. } => {
+                Chunk::Malformed { truncated: true, .. }
+                | Chunk::Malformed { kind: kind::ABORT, .. } => {
                     return None;
                 }
                 Chunk::Error(causes) if causes.iter().any(stale) => return None,

@@ -3,6 +3,7 @@
 
 use crate::script::Value;
 use crate::script::chunk::Form;
+use anabranch_wire::sctp::kind;
 
 /// Parameters; the first name of a number is the one that is written.
 pub(super) const PARAMETERS: [(&str, u16); 36] = [
@@ -115,8 +116,8 @@ pub(super) fn flags(value: &Value) -> Option<u8> {
 /// The flags of a chunk of type `kind` as a script writes them.
 pub(super) fn shown_flags(kind: u8, bits: u8) -> Value {
     let letters = match kind {
-        0 | 64 => "IUBE",
-        6 | 14 => "T",
+        kind::DATA | kind::I_DATA => "IUBE",
+        kind::ABORT | kind::SHUTDOWN_COMPLETE => "T",
         _ => "",
     };
     let highest = letters.len();

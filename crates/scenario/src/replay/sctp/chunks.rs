@@ -2,6 +2,7 @@
 //! §3). A packet that a snap length has cut tells what came before the cut.
 
 use anabranch_units::Serial32;
+use anabranch_wire::sctp::kind;
 
 /// A packet: its common header, and the chunks that matter here.
 pub(super) struct Packet {
@@ -50,10 +51,10 @@ pub(super) fn read(octets: &[u8]) -> Option<Packet> {
         let Some(data) = len.checked_sub(4) else { break };
         let body = &rest[4..rest.len().min(len)];
         match kind {
-            6 | 14 => packet.reflects |= flags & 1 != 0,
+            kind::ABORT | kind::SHUTDOWN_COMPLETE => packet.reflects |= flags & 1 != 0,
             _ => {
                 if let Some(chunk) = chunk(kind, data as u32, body) {
-                    if let (1, Chunk::Init { tag, .. }) = (kind, &chunk) {
+                    if let (kind::INIT, Chunk::Init { tag, .. }) = (kind, &chunk) {
                         packet.init = Some(*tag);
                     }
                     packet.chunks.push(chunk);
@@ -70,17 +71,17 @@ fn chunk(kind: u8, len: u32, body: &[u8]) -> Option<Chunk> {
     let word = |at: usize| Some(u32::from_be_bytes(*body.get(at..)?.first_chunk()?));
     let half = |at: usize| Some(u16::from_be_bytes(*body.get(at..)?.first_chunk()?));
     Some(match kind {
-        0 => Chunk::Data { tsn: Serial32(word(0)?), len: len.checked_sub(12)? },
-        64 => Chunk::Data { tsn: Serial32(word(0)?), len: len.checked_sub(16)? },
-        1 | 2 => Chunk::Init { tag: word(0)?, tsn: Serial32(word(12)?) },
-        3 => {
+        kind::DATA => Chunk::Data { tsn: Serial32(word(0)?), len: len.checked_sub(12)? },
+        kind::I_DATA => Chunk::Data { tsn: Serial32(word(0)?), len: len.checked_sub(16)? },
+        kind::INIT | kind::INIT_ACK => Chunk::Init { tag: word(0)?, tsn: Serial32(word(12)?) },
+        kind::SACK => {
             let stated = usize::from(half(8)?);
             let gap = |n: usize| Some([half(12 + 4 * n)?, half(14 + 4 * n)?]);
             let gaps = (0..stated).map_while(gap).collect();
             Chunk::Sack { cum_tsn: Serial32(word(0)?), gaps }
         }
-        7 => Chunk::Shutdown { cum_tsn: Serial32(word(0)?) },
-        8 => Chunk::ShutdownAck,
+        kind::SHUTDOWN => Chunk::Shutdown { cum_tsn: Serial32(word(0)?) },
+        kind::SHUTDOWN_ACK => Chunk::ShutdownAck,
         _ => return None,
     })
 }

@@ -250,7 +250,7 @@ fn what_a_change_of_streams_waits_for_asks() {
         let expected = [
             format!("1000 > DATA 2{bit}"),
             format!("{acked} < SACK 2"),
-            format!("{} > chunk 130", acked + 50),
+            format!("{} > RE-CONFIG", acked + 50),
         ];
         assert_eq!(trace(&pair, 1000)[..3], expected);
     }
