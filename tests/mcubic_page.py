@@ -121,7 +121,7 @@ def goals(result: StudyResult) -> Iterator[str]:
         for statement in claim.statements
         if claim.claim[0] == "M"
     ]
-    harms = [" ".join((further_claims.SECOND[0], each, further_claims.SECOND[1])) for each in PATHS]
+    harms = [further_claims.SECOND.format(which) for which in PATHS]
     columns = [by_scheme(what, found) for what in (further_claims.FIRST, *harms)]
     third = by_scheme(further_claims.THIRD, found)
     heads = (

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import made
+import mcubic_page
 from anabranch import tables
 from anabranch.experiment import RunResult
 from anabranch.rows import Link
@@ -31,6 +32,7 @@ from anabranch.studies.mcubic.further import conditions as further
 from anabranch.studies.mcubic.further import measures as further_measures
 from anabranch.studies.mcubic.scope import Scope
 from anabranch.studies.replications import Replicated
+from anabranch.studies.results import StudyResult
 from anabranch.verdicts import Verdict
 from conftest import Command, Quick
 
@@ -290,6 +292,15 @@ def test_every_table_has_the_published_numbers_beside_ours(results: Path) -> Non
     assert {row["scheme"] for row in goals} == {"mcubic", "mcubic-share", "cubic"}
     for row in goals:
         assert 0 < float(row["balance"]) < 1
+
+
+def test_the_page_finds_the_goals_of_every_scheme(results: Path) -> None:
+    found = StudyResult.load(results / "mcubic")
+    assert found is not None
+    _, _, *rows = mcubic_page.goals(found)
+    names = ["`mcubic`", "`mcubic-share`", "uncoupled `cubic`"]
+    assert [row.split(" | ")[0] for row in rows] == [f"| {name}" for name in names]
+    assert all(row.count("%") == 4 for row in rows)
 
 
 def test_stored_replications_give_the_same_results(results: Path, anabranch: Command) -> None:
