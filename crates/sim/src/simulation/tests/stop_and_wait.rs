@@ -75,7 +75,7 @@ impl StopAndWait {
         }
     }
 
-    fn segment(&self, flags: TcpFlags, len: u64) -> Packet {
+    pub(super) fn segment(&self, flags: TcpFlags, len: u64) -> Packet {
         let payload = if len == 0 || self.data.is_empty() {
             Payload::virtual_of(len as u32)
         } else {
