@@ -408,6 +408,11 @@ fn options(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
     .choice("scheduler", &schedulers, &mut c.scheduler)?;
     form.says("stream reconfiguration is offered (RFC 6525)")
         .boolean("reconfiguration", &mut c.reconfiguration)?;
+    form.says(
+        "the layer below finds errors at least as surely as CRC32c, as DTLS does: packets have [no \
+         checksum](sctp.md#packets-without-a-checksum) (RFC 9653)",
+    )
+    .boolean("zero_checksum", &mut c.zero_checksum)?;
     authentication::option(form, &mut c.authentication)?;
     form.says("addresses may change (RFC 5061); `authentication` is then true unless given")
         .boolean("dynamic_addresses", &mut c.dynamic_addresses)?;
@@ -685,6 +690,7 @@ mod tests {
             ("cookie_life = \"5 s\"", Config { cookie_life: Span::from_secs(5), ..d.clone() }),
             ("partial_reliability = true", Config { partial_reliability: true, ..d.clone() }),
             ("interleaving = true", Config { interleaving: true, ..d.clone() }),
+            ("zero_checksum = true", Config { zero_checksum: true, ..d.clone() }),
             (
                 "scheduler = \"weighted-fair\"",
                 Config { scheduler: Scheduler::WeightedFair, ..d.clone() },
@@ -813,6 +819,8 @@ mod tests {
             ("scheduler = \"fifo\"", "scheduler", "fcfs, round-robin"),
             ("concurrent = 2", "concurrent", "true, false or a table"),
             ("concurrent = { split = true }", "concurrent.split", "no field of this name"),
+            ("zero_checksum = \"dtls\"", "zero_checksum", "true or false"),
+            ("zero_checksums = true", "zero_checksums", "no field of this name"),
             ("streams = 1", "streams", "no field of this name"),
         ] {
             let error = read_text(text).unwrap_err();
