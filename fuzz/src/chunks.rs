@@ -70,8 +70,7 @@ fn packet(
     let chunks = (0..n).map(|_| peer.chunk(input)).collect();
     let mut packet = template.clone();
     if let Body::Sctp(sctp) = &mut packet.body {
-        let (src_port, dst_port, tag, udp) = (sctp.src_port, sctp.dst_port, sctp.tag, sctp.udp);
-        **sctp = SctpPacket { src_port, dst_port, tag, udp, chunks };
+        **sctp = SctpPacket { chunks, ..**sctp };
     }
     packet
 }

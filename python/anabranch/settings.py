@@ -208,6 +208,7 @@ class Sctp(TypedDict, total=False):
     vary_sack_path: bool
     window: Algorithm
     window_unit: Literal["chunk", "mtu"]
+    zero_checksum: bool
 
 
 class DropTail(TypedDict, total=False):

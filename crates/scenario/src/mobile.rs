@@ -227,6 +227,10 @@ impl Demultiplex for MobileAssociation {
     fn flow_key(&self) -> FlowKey {
         self.association.flow_key()
     }
+
+    fn accepts(&self, packet: &Packet) -> bool {
+        self.association.accepts(packet)
+    }
 }
 
 impl TemporalSharing for MobileAssociation {

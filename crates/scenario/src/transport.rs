@@ -224,6 +224,8 @@ impl Demultiplex for Transport {
     fn accepts(&self, packet: &Packet) -> bool {
         match self {
             Transport::Tcp(connection) => connection.accepts(packet),
+            Transport::Sctp(association) => association.accepts(packet),
+            Transport::Mobile(mobile) => mobile.accepts(packet),
             Transport::Misbehaving(endpoint) => endpoint.accepts(packet),
             _ => true,
         }

@@ -211,6 +211,9 @@ pub struct Config {
     /// True: changes of addresses are offered and taken (ASCONF, RFC 5061), which need
     /// `authentication` of types 0xC1 and 0x80.
     pub dynamic_addresses: bool,
+    /// True: the layer below SCTP finds errors at least as surely as CRC32c would, as DTLS does (RFC 9653
+    /// §3, §6): packets with a checksum of zero are accepted, and sent to a peer that accepts them.
+    pub zero_checksum: bool,
     /// Packets are UDP datagrams between these ports (RFC 6951); with `None` they are SCTP's own.
     pub udp: Option<Encapsulation>,
     /// True: INIT lists the types of addresses that this side can use, which it need not (RFC 9260

@@ -1,8 +1,8 @@
 //! Extensions that both sides must offer: parameters of INIT and INIT ACK
-//! (RFC 5061 §4.2.7, RFC 3758 §3.1).
+//! (RFC 5061 §4.2.7, RFC 3758 §3.1, RFC 9653 §4).
 
 use crate::config::Config;
-use anabranch_wire::sctp::{Parameter, kind};
+use anabranch_wire::sctp::{EDMID_DTLS, Parameter, kind};
 
 /// A set of extensions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -34,6 +34,9 @@ impl Extensions {
     /// I-FORWARD-TSN (RFC 8260 §2.3.1).
     pub const INTERLEAVED_PARTIAL: Extensions = Extensions(32);
 
+    /// Packets without a checksum, whose errors the layer below finds (RFC 9653 §6).
+    pub const ZERO_CHECKSUM: Extensions = Extensions(64);
+
     /// What the configuration offers.
     pub fn offered(config: &Config) -> Extensions {
         let mut set = Extensions::default();
@@ -44,6 +47,7 @@ impl Extensions {
             (config.dynamic_addresses, Extensions::ADDRESSES),
             (config.ecn, Extensions::ECN),
             (config.partial_reliability && config.interleaving, Extensions::INTERLEAVED_PARTIAL),
+            (config.zero_checksum, Extensions::ZERO_CHECKSUM),
         ] {
             set.0 |= if on { extension.0 } else { 0 };
         }
@@ -94,6 +98,9 @@ impl Extensions {
         if self.has(Extensions::PARTIAL) {
             list.push(Parameter::ForwardTsnSupported);
         }
+        if self.has(Extensions::ZERO_CHECKSUM) {
+            list.push(Parameter::ZeroChecksumAcceptable(EDMID_DTLS));
+        }
         let listed = |of: u8, e: Extensions| self.has(e) && !(brief && of == kind::FORWARD_TSN);
         let listed = TYPES.iter().filter(|(of, e)| listed(*of, *e));
         let mut kinds: Vec<u8> = listed.map(|(kind, _)| *kind).collect();
@@ -111,6 +118,9 @@ impl Extensions {
         match parameter {
             Parameter::EcnCapable => self.0 |= Extensions::ECN.0,
             Parameter::ForwardTsnSupported => self.0 |= Extensions::PARTIAL.0,
+            Parameter::ZeroChecksumAcceptable(EDMID_DTLS) => {
+                self.0 |= Extensions::ZERO_CHECKSUM.0;
+            }
             Parameter::SupportedExtensions(kinds) => {
                 for (_, extension) in TYPES.iter().filter(|(kind, _)| kinds.contains(kind)) {
                     self.0 |= extension.0;
@@ -127,7 +137,7 @@ mod tests {
 
     #[test]
     fn what_is_offered_is_what_is_read() {
-        for bits in 0..64 {
+        for bits in 0..128 {
             let set = Extensions(bits);
             let read = Extensions::default();
             for brief in [false, true] {

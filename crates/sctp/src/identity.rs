@@ -91,6 +91,7 @@ mod tests {
             dst_port: 1,
             tag,
             udp: None,
+            zero_checksum: false,
             chunks: chunk.into(),
         };
         let abort = |reflected| Chunk::Abort { reflected, causes: Vec::new() };

@@ -34,7 +34,7 @@ use crate::way::Way;
 use anabranch_congestion::Sibling;
 use anabranch_units::Time;
 use anabranch_wire::Addr;
-use path::{Path, PathState};
+use path::{Beginning, Path, PathState};
 use room::{Overhead, Room};
 use std::ops::{Deref, DerefMut};
 
@@ -230,11 +230,11 @@ impl Paths {
 
     /// The peer has taken the own address `own`: paths that should leave from it do. Gives those
     /// that are not confirmed yet, which may now be probed.
-    pub fn use_source(&mut self, own: Addr) -> Vec<usize> {
+    pub fn use_source(&mut self, own: Addr, beginning: &Beginning) -> Vec<usize> {
         let mut unconfirmed = Vec::new();
         for (index, path) in self.list.iter_mut().enumerate() {
             if path.local != own && self.sources.contains(&(path.remote, own)) {
-                path.local = own;
+                path.leave_from(own, beginning);
                 if path.state == PathState::Unconfirmed {
                     path.errors = 0;
                     unconfirmed.push(index);
@@ -245,9 +245,9 @@ impl Paths {
     }
 
     /// Nothing leaves from the own address `from` any more, but from `other`.
-    pub fn replace_source(&mut self, from: Addr, other: Addr) {
+    pub fn replace_source(&mut self, from: Addr, other: Addr, beginning: &Beginning) {
         for path in self.list.iter_mut().filter(|path| path.local == from) {
-            path.local = other;
+            path.leave_from(other, beginning);
         }
     }
 

@@ -180,7 +180,14 @@ mod tests {
 
     fn packet(src: u32, chunks: Vec<Chunk>) -> Packet {
         let chunks = chunks.into_iter().collect();
-        let sctp = SctpPacket { src_port: 1, dst_port: 2, tag: 3, udp: None, chunks };
+        let sctp = SctpPacket {
+            src_port: 1,
+            dst_port: 2,
+            tag: 3,
+            udp: None,
+            zero_checksum: false,
+            chunks,
+        };
         Packet::new(Addr(src), Addr(9), Body::Sctp(Box::new(sctp)))
     }
 

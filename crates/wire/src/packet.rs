@@ -316,6 +316,13 @@ impl Packet {
         }
     }
 
+    /// The transport's checksum is zero although that is not right (RFC 9653): it protects nothing, and a
+    /// receiver that has not agreed to that drops the packet.
+    #[inline]
+    pub fn has_zero_checksum(&self) -> bool {
+        matches!(&self.body, Body::Sctp(sctp) if sctp.zero_checksum)
+    }
+
     /// The packet acknowledges and carries nothing else (no payload, no
     /// connection set-up or end): what an ACK-delaying router may hold back.
     pub fn is_pure_ack(&self) -> bool {

@@ -83,7 +83,8 @@ impl Scene<'_> {
     pub fn send_sctp(&mut self, from: (Addr, u16), tag: u32, chunk: Chunk) {
         let (victim, dst_port) = self.sight.victim;
         let chunks = chunk.into();
-        let sctp = SctpPacket { src_port: from.1, dst_port, tag, udp: None, chunks };
+        let sctp =
+            SctpPacket { src_port: from.1, dst_port, tag, udp: None, zero_checksum: false, chunks };
         self.out.push_back(Packet::new(from.0, victim, Body::Sctp(Box::new(sctp))));
     }
 

@@ -48,6 +48,7 @@ fn overhear(source: &mut Source, transport: &str) {
                 dst_port: dst.1,
                 tag: 77 + side as u32,
                 udp: None,
+                zero_checksum: false,
                 chunks: sack_and_data(side as u32).into_iter().collect(),
             })),
         };

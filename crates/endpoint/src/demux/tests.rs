@@ -137,7 +137,14 @@ fn an_association_is_found_by_an_address_that_a_packet_names() {
         let parameters =
             addresses.iter().map(|addr| Parameter::Address(Addr(*addr).into())).collect();
         let chunks = Chunk::Asconf { serial: Serial32(1), parameters }.into();
-        let sctp = SctpPacket { src_port: 5000, dst_port: 80, tag: 1, udp: None, chunks };
+        let sctp = SctpPacket {
+            src_port: 5000,
+            dst_port: 80,
+            tag: 1,
+            udp: None,
+            zero_checksum: false,
+            chunks,
+        };
         Packet::new(Addr(9), SERVER, Body::Sctp(Box::new(sctp)))
     };
     let mut find = |packet: &Packet| demux.find(packet, |number| &all[number as usize]);

@@ -1,6 +1,6 @@
 //! Numbers behind the symbols of SCTP's socket calls, as FreeBSD has them.
 
-pub(super) const CONSTANTS: [(&str, i64); 103] = [
+pub(super) const CONSTANTS: [(&str, i64); 105] = [
     ("MSG_NOTIFICATION", 0x2000),
     ("SCTP_FUTURE_ASSOC", 0),
     ("SCTP_CURRENT_ASSOC", 1),
@@ -36,6 +36,8 @@ pub(super) const CONSTANTS: [(&str, i64); 103] = [
     ("SCTP_ASSOC_SUPPORTS_MULTIBUF", 4),
     ("SCTP_ASSOC_SUPPORTS_RE_CONFIG", 5),
     ("SCTP_ASSOC_SUPPORTS_INTERLEAVING", 6),
+    ("SCTP_EDMID_NONE", 0),
+    ("SCTP_EDMID_LOWER_LAYER_DTLS", 1),
     ("SCTP_DATA_UNSENT", 1),
     ("SCTP_DATA_SENT", 2),
     ("SCTP_AUTH_NEW_KEY", 1),

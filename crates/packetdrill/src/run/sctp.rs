@@ -73,6 +73,8 @@ pub(super) struct SctpDialect {
     book: AddressBook,
     /// The number of the next address that chunks name.
     next_address: u32,
+    /// The stack has said that it takes packets without a checksum (RFC 9653 §5.1).
+    takes_zero: bool,
 }
 
 impl SctpDialect {
@@ -82,7 +84,7 @@ impl SctpDialect {
             // The book is empty: nothing can be taken.
             _ = book.insert(addr, ip.into());
         }
-        SctpDialect { mapping: Mapping::new(), book, next_address: 2 }
+        SctpDialect { mapping: Mapping::new(), book, next_address: 2, takes_zero: false }
     }
 
     fn codec(&self, stack: bool) -> Codec<'_> {
@@ -107,8 +109,8 @@ impl SctpDialect {
         let opens = chunks.first() == Some(&1);
         let reflected = matches!(chunks[..], [6 | 14, flags, ..] if flags & 1 == 1);
         let tag = self.mapping.inbound_tag(sctp.tag, opens, reflected);
-        if sctp.bad_checksum || sctp.zero_checksum {
-            // Nobody has agreed to do without: it is dropped before it is read.
+        if sctp.bad_checksum {
+            // It is dropped before it is read.
             let protocol = SctpPacket::PROTOCOL;
             let payload = Payload::of_octets(chunks);
             return Ok(Body::Other { protocol, payload });
@@ -118,13 +120,17 @@ impl SctpDialect {
         octets.extend(tag.to_be_bytes());
         octets.extend([0; 4]);
         octets.extend(&chunks);
-        let checksum = Crc32c::new().with(&octets).value();
-        octets[8..12].copy_from_slice(&checksum.to_le_bytes());
+        if !sctp.zero_checksum {
+            let checksum = Crc32c::new().with(&octets).value();
+            octets[8..12].copy_from_slice(&checksum.to_le_bytes());
+        }
         self.enter_addresses(&chunks);
         let packet = SctpPacket::parse_tolerant(&octets, &self.book);
         let mut packet = packet.map_err(|error| error.to_string())?;
         packet.udp = sctp.udp.or(self.mapping.udp);
-        self.note_ends(&packet.chunks);
+        if !packet.zero_checksum || self.takes_zero {
+            self.note_ends(&packet.chunks);
+        }
         Ok(Body::Sctp(Box::new(packet)))
     }
 
@@ -208,8 +214,12 @@ impl SctpDialect {
                     let chosen = Chosen { tag: (init.tag, tag), tsn: (init.tsn.0, tsn) };
                     self.mapping.learn(chosen, matches!(chunk, Chunk::Init(_)));
                     for parameter in &init.parameters {
-                        if let Parameter::StateCookie(cookie) = parameter {
-                            self.mapping.cookie = cookie.to_vec();
+                        match parameter {
+                            Parameter::StateCookie(cookie) => {
+                                self.mapping.cookie = cookie.to_vec();
+                            }
+                            Parameter::ZeroChecksumAcceptable(_) => self.takes_zero = true,
+                            _ => {}
                         }
                     }
                 }
@@ -226,7 +236,14 @@ impl SctpDialect {
         };
         let (local, remote) = self.mapping.ports();
         let chunks = Chunks::new();
-        let quoted = SctpPacket { src_port: local, dst_port: remote, tag, udp: None, chunks };
+        let quoted = SctpPacket {
+            src_port: local,
+            dst_port: remote,
+            tag,
+            udp: None,
+            zero_checksum: false,
+            chunks,
+        };
         let packet = Packet::new(LOCAL, REMOTE, Body::Sctp(Box::new(quoted)));
         let kind = icmp::kind(spec)?;
         let kind = kind.ok_or_else(|| format!("a message of ICMP {}", spec.kind))?;
@@ -302,6 +319,10 @@ impl Dialect for SctpDialect {
             let what = format!("the UDP ports are {:?}, not {ports:?}", actual.udp);
             return Ok(Some(what.into()));
         }
+        if expected.zero_checksum != actual.zero_checksum {
+            let is = if actual.zero_checksum { "zero" } else { "not zero" };
+            return Ok(Some(format!("the checksum is {is}").into()));
+        }
         let octets = self.octets(actual)?;
         let chunks = decode::chunks(&octets);
         let codec = self.codec(true);
@@ -344,7 +365,8 @@ impl Dialect for SctpDialect {
             }
             Err(error) => error,
         };
-        format!("{sign} {ecn}sctp: {chunks}")
+        let zero = if sctp.zero_checksum { "(zero_checksum)" } else { "" };
+        format!("{sign} {ecn}sctp{zero}: {chunks}")
     }
 
     fn flow(&self) -> FlowKey {

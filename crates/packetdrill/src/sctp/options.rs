@@ -165,6 +165,11 @@ fn change(options: &mut Options, name: &str, value: &Value) -> Option<Result<(),
             let burst = n("assoc_value").or(number(value)).unwrap_or(0);
             config.max_burst = (burst > 0).then_some(burst as u32);
         }
+        // No method, or that of SCTP over DTLS (RFC 9653 §7.1).
+        "SCTP_ACCEPT_ZERO_CHECKSUM" => match plain {
+            0 | 1 => config.zero_checksum = on,
+            _ => return Some(Err(Errno::EINVAL)),
+        },
         "SCTP_PR_SUPPORTED" => config.partial_reliability = assoc_on,
         "SCTP_RECONFIG_SUPPORTED" => config.reconfiguration = assoc_on,
         "SCTP_ADAPTATION_LAYER" => {

@@ -408,6 +408,11 @@ fn options(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
     .choice("scheduler", &schedulers, &mut c.scheduler)?;
     form.says("stream reconfiguration is offered (RFC 6525)")
         .boolean("reconfiguration", &mut c.reconfiguration)?;
+    form.says(
+        "the layer below finds errors at least as surely as CRC32c, as DTLS does: packets have [no \
+         checksum](sctp.md#packets-without-a-checksum) (RFC 9653)",
+    )
+    .boolean("zero_checksum", &mut c.zero_checksum)?;
     authentication::option(form, &mut c.authentication)?;
     form.says("addresses may change (RFC 5061); `authentication` is then true unless given")
         .boolean("dynamic_addresses", &mut c.dynamic_addresses)?;

@@ -79,3 +79,54 @@ fn wireshark_reads_messages_of_every_kind() {
     assert!(streams.iter().any(seven), "{:?}", &streams[..streams.len().min(9)]);
     std::fs::remove_file(pcap).unwrap();
 }
+
+/// RFC 9653 §5.2: the capture has the zeros that are on the wire, of one of the two associations, from its INIT
+/// ACK on and but for its COOKIE ECHO; the other's checksums are right. What the line has damaged is left out.
+#[test]
+fn wireshark_sees_which_packets_have_no_checksum() {
+    if !needs::tshark() {
+        return;
+    }
+    let pcap = capture("sctp-zero-checksum", &["links.0.impairments=[]", "flows.*.size=100 kB"]);
+    let kinds = |filter: &str| {
+        let mut kinds = tshark(&pcap, filter, "sctp.chunk_type");
+        kinds.sort();
+        kinds.dedup();
+        kinds
+    };
+    let zero = kinds("sctp.checksum == 0");
+    for kind in ["0", "2", "3", "11"] {
+        assert!(zero.iter().any(|it| it.split(',').any(|each| each == kind)), "{kind} of {zero:?}");
+    }
+    for kind in ["1", "10"] {
+        assert!(zero.iter().all(|it| it.split(',').all(|each| each != kind)), "{kind} of {zero:?}");
+    }
+    let ports = |filter: &str| {
+        let mut ports = tshark(&pcap, filter, "sctp.port");
+        ports.sort();
+        ports.dedup();
+        ports
+    };
+    assert_eq!((ports("sctp.checksum == 0").len() * 2, ports("sctp").len()), (2, 2), "one of two");
+    let wrong = "sctp.checksum != 0 && sctp.checksum.status == 0 || _ws.malformed || !sctp";
+    assert_eq!(tshark(&pcap, wrong, "frame.number"), [] as [&str; 0]);
+    let says = tshark(&pcap, "sctp.parameter_type == 0x8001", "sctp.chunk_type");
+    assert!(says.iter().all(|kind| kind == "1" || kind == "2"), "{says:?}");
+    std::fs::remove_file(pcap).unwrap();
+}
+
+/// RFC 9653 §3: the layer below finds what the line damages, as a checksum would; nothing wrong is delivered.
+#[test]
+fn what_is_damaged_is_found_with_a_checksum_or_without() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/sctp-zero-checksum.toml");
+    for bits in ["links.0.impairments.0.bits=2", "links.0.impairments.0.bits=50"] {
+        let text = load(&path).unwrap();
+        let scenario = Scenario::with_overrides(&text, "example", &[bits]).unwrap();
+        let options = RunOptions { check: true, ..RunOptions::default() };
+        let result = run(&scenario, &options).unwrap();
+        for flow in &result.flows {
+            assert_eq!((flow.bytes, flow.wrong_octets), (5_000_000, 0), "{bits}");
+        }
+        assert!(result.run.dropped_checksum > 10, "{bits}: {}", result.run.dropped_checksum);
+    }
+}

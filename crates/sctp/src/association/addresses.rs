@@ -10,6 +10,7 @@ use crate::control::addresses::{AddressError, Addresses, refusal};
 use crate::cookie::MAX_ADDRESSES;
 use crate::draft::Draft;
 use crate::extensions::Extensions;
+use crate::paths::path::Beginning;
 use crate::way::Way;
 use anabranch_endpoint::CloseReason;
 use anabranch_units::{Serial32, Time};
@@ -49,7 +50,8 @@ impl Association {
         let other = others.into_iter().find(|own| !self.is_coming(*own));
         self.wish_address(AddressChange::Delete, addr)?;
         if let Some(other) = other {
-            self.paths.replace_source(addr, other);
+            let beginning = self.beginning();
+            self.paths.replace_source(addr, other, &beginning);
         }
         Ok(())
     }
@@ -67,9 +69,16 @@ impl Association {
 
     /// The peer has taken this address of ours: paths that should leave from it do.
     fn use_source(&mut self, now: Time, own: Addr) {
-        for index in self.paths.use_source(own) {
+        let beginning = self.beginning();
+        for index in self.paths.use_source(own, &beginning) {
             self.probe(now, index);
         }
+    }
+
+    /// What congestion control begins with where a path's source changes.
+    fn beginning(&self) -> Beginning {
+        let (ssthresh, next) = (self.sender.window.largest(), self.sender.flight.next());
+        Beginning { config: self.config.clone(), ssthresh, next }
     }
 
     /// The own address is about to go.
@@ -336,7 +345,8 @@ impl Association {
     fn leave_going(&mut self, taken: Addr) {
         let going: Vec<Addr> =
             self.paths.local.iter().copied().filter(|own| self.is_going(*own)).collect();
-        going.into_iter().for_each(|own| self.paths.replace_source(own, taken));
+        let beginning = self.beginning();
+        going.into_iter().for_each(|own| self.paths.replace_source(own, taken, &beginning));
     }
 
     /// The peer has refused the own address `refused`: it does not become the primary, and the last

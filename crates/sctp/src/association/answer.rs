@@ -106,7 +106,8 @@ impl Association {
             true => self.control.auth.clone(),
             false => self.new_auth(),
         };
-        let answered = Extensions::answered(&self.config, offer.extensions);
+        let theirs = offer.extensions;
+        let answered = Extensions::answered(&self.config, theirs);
         let vector = auth.as_ref().map_or([].into(), |auth| auth.remember(&offer.vector));
         let cookie = self.cookie_for(now, (packet, sctp, init), &offer, (local_tag, local_tsn));
         let cookie = Cookie { auth: vector, addresses: offer.addresses, ..cookie };
@@ -127,7 +128,10 @@ impl Association {
             tsn: local_tsn,
             parameters,
         };
-        self.reply_to(to, packet, sctp, init.tag, Chunk::InitAck(Box::new(ack)));
+        // The INIT has said whether it may go without a checksum (RFC 9653 §5.2).
+        let zero_checksum = answered.and(theirs).has(Extensions::ZERO_CHECKSUM);
+        let ack = (Chunk::InitAck(Box::new(ack)), zero_checksum);
+        self.reply_summed(to, packet, sctp, init.tag, ack);
     }
 
     /// What the cookie remembers of a call (§5.1.3), but addresses and keys.

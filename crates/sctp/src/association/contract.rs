@@ -91,7 +91,9 @@ impl Endpoint for Association {
         if let Body::Icmp(icmp) = &packet.body {
             return self.on_icmp(now, icmp);
         }
-        if let Body::Sctp(sctp) = &packet.body {
+        if let Body::Sctp(sctp) = &packet.body
+            && !self.misses_checksum(sctp)
+        {
             self.paths.begin_event();
             self.sender.begin_event();
             self.receiver.reassembly.set_now(now);
@@ -116,6 +118,7 @@ impl Endpoint for Association {
             && let Some(packet) = &mut packet
         {
             self.make_capable(packet);
+            self.leave_checksum_out(packet);
         }
         match &self.control.auth {
             None => packet,
@@ -204,6 +207,12 @@ impl Observe for Association {
 }
 
 impl Demultiplex for Association {
+    /// A checksum of zero that nobody has agreed to is wrong (RFC 9653 §5.3).
+    #[inline]
+    fn accepts(&self, packet: &Packet) -> bool {
+        !matches!(&packet.body, Body::Sctp(sctp) if self.misses_checksum(sctp))
+    }
+
     fn has_flow(&self, key: FlowKey) -> bool {
         let ports =
             (key.src_port, key.dst_port) == (self.identity.local_port, self.identity.peer_port);

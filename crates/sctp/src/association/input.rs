@@ -201,10 +201,23 @@ impl Association {
         tag: u32,
         chunk: Chunk,
     ) {
+        self.reply_summed(addr, packet, sctp, tag, (chunk, false));
+    }
+
+    /// The same, whose checksum may be zero (RFC 9653 §5.2).
+    pub(super) fn reply_summed(
+        &mut self,
+        addr: Addr,
+        packet: &Packet,
+        sctp: &SctpPacket,
+        tag: u32,
+        (chunk, zero_checksum): (Chunk, bool),
+    ) {
         if self.control.outbox.has_room() {
             let mut answer = self.packet_with(packet.dst, addr, sctp.src_port, tag, chunk);
             if let Body::Sctp(answer) = &mut answer.body {
                 answer.udp = sctp.udp.map(|(src, dst)| (dst, src));
+                answer.zero_checksum = zero_checksum;
             }
             self.control.outbox.push(answer);
         }
@@ -364,7 +377,8 @@ impl Association {
 /// addresses in it; one would be missing.
 fn octets_of(chunk: &Chunk) -> Vec<u8> {
     let chunks = Chunks::from(chunk.clone());
-    let packet = SctpPacket { src_port: 0, dst_port: 0, tag: 0, udp: None, chunks };
+    let packet =
+        SctpPacket { src_port: 0, dst_port: 0, tag: 0, udp: None, zero_checksum: false, chunks };
     let mut octets = packet.chunk_octets(0, &AddressBook::new()).unwrap_or_default();
     if let [_, _, high, low, ..] = octets[..] {
         octets.truncate(u16::from_be_bytes([high, low]) as usize);

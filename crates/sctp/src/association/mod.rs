@@ -32,6 +32,7 @@
 //! | RFC 6525 | changes of streams | [`streams`], [`renumber`] |
 //! | RFC 5061 | changes of addresses | [`addresses`] |
 //! | RFC 4960 A | ECN | [`ecn`] |
+//! | RFC 9653 | packets without a checksum | [`checksum`] |
 //!
 //! The user's messages are in [`messages`], what else the user hears in [`notification`], settings
 //! that change in [`tuning`], the contract with the host in [`contract`]; [`packets`] puts chunks
@@ -40,6 +41,7 @@
 mod acknowledge;
 mod addresses;
 mod answer;
+mod checksum;
 mod collision;
 mod contract;
 mod data;

@@ -52,7 +52,8 @@ impl Association {
             None => None,
             Some(udp) => self.udp_ports(udp, dst),
         };
-        let sctp = SctpPacket { src_port: self.identity.local_port, dst_port, tag, udp, chunks };
+        let (src_port, zero_checksum) = (self.identity.local_port, false);
+        let sctp = SctpPacket { src_port, dst_port, tag, udp, zero_checksum, chunks };
         Packet::new(src, dst, Body::Sctp(Box::new(sctp)))
     }
 

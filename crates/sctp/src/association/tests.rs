@@ -6,6 +6,7 @@ mod auth;
 mod blind;
 mod bundling;
 mod bursts;
+mod checksum;
 mod closed_window;
 mod collision;
 mod concurrent;
@@ -224,6 +225,7 @@ fn received(association: &mut Association) -> Vec<(u16, Vec<u8>)> {
 fn from_client(pair_client: &Association, tag: u32, chunks: Vec<Chunk>) -> Packet {
     let chunks = chunks.into_iter().collect();
     let port = pair_client.identity.local_port;
-    let sctp = SctpPacket { src_port: port, dst_port: 2000, tag, udp: None, chunks };
+    let sctp =
+        SctpPacket { src_port: port, dst_port: 2000, tag, udp: None, zero_checksum: false, chunks };
     Packet::new(CLIENT[0], SERVER[0], Body::Sctp(Box::new(sctp)))
 }

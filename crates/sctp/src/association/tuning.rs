@@ -14,7 +14,11 @@ impl Association {
     /// agreed on stays.
     pub fn tune(&mut self, now: Time, change: impl FnOnce(&mut Config)) {
         let before = self.config.clone();
-        change(Arc::make_mut(&mut self.config));
+        let config = Arc::make_mut(&mut self.config);
+        change(config);
+        if !self.phase.is_unopened() {
+            config.zero_checksum = before.zero_checksum; // RFC 9653 §7.1
+        }
         let config = self.config.clone();
         if config.rto != before.rto {
             self.paths.iter_mut().for_each(|path| path.rtt.set_bounds(config.rto));

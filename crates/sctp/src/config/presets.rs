@@ -78,6 +78,7 @@ impl Config {
             concurrent: None,
             authentication: None,
             dynamic_addresses: false,
+            zero_checksum: false,
             udp: None,
             list_address_types: false,
             ecn: false,

@@ -50,7 +50,7 @@ mod tests {
             Chunk::Data(DataChunk { flags, tsn, stream: 0, ssn: 0, ppid: 0, payload })
         };
         let chunks = tsns.iter().map(data).collect();
-        SctpPacket { src_port: 1, dst_port: 2, tag: 3, udp: None, chunks }
+        SctpPacket { src_port: 1, dst_port: 2, tag: 3, udp: None, zero_checksum: false, chunks }
     }
 
     #[test]

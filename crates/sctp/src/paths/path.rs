@@ -13,6 +13,7 @@ pub use anabranch_endpoint::{PathObservation, PathState};
 use anabranch_endpoint::{RttEstimator, Timer};
 use anabranch_units::{Span, Time};
 use anabranch_wire::Addr;
+use std::sync::Arc;
 
 #[derive(Debug)]
 pub(crate) struct Path {
@@ -68,6 +69,17 @@ pub(crate) struct Path {
     pub retransmitted: u64,
     pub bytes_acked: u64,
     pub heartbeats: u64,
+}
+
+/// What congestion control begins with.
+#[derive(Debug)]
+pub(crate) struct Beginning {
+    pub config: Arc<Config>,
+    /// The threshold where the configuration leaves it open: the peer's receive window (RFC 9260
+    /// §7.2.1).
+    pub ssthresh: u64,
+    /// The offset that the next new chunk will have.
+    pub next: u64,
 }
 
 /// What the SACK at hand did.
@@ -210,6 +222,22 @@ impl Path {
     pub fn set_mtu(&mut self, mtu: u32, overhead: Overhead, config: &Config) {
         self.room = Room::new(config, mtu, overhead);
         self.window.set_unit(config.window_unit_of(mtu));
+    }
+
+    /// Packets to the address leave from `own`. Where that is another address than before they may take
+    /// another way, of which nothing is known: congestion control begins anew (RFC 9260 §7.2.5.2). What
+    /// is outstanding is no less so, and its losses and marks are of the way that it took.
+    pub fn leave_from(&mut self, own: Addr, beginning: &Beginning) {
+        if self.local == own {
+            return;
+        }
+        self.local = own;
+        self.window.begin_anew(&beginning.config, self.room.mtu, beginning.ssthresh);
+        self.rtt = RttEstimator::new(beginning.config.rto);
+        self.timed = None;
+        (self.recovery, self.reduced) = (None, beginning.next);
+        (self.marked, self.probation) = (false, false);
+        self.episode = None;
     }
 
     /// Packets of other sizes are not tried any more.

@@ -42,9 +42,10 @@ fn a_new_address_of_the_peer_has_a_source_that_the_peer_knows() {
     let index = paths.add(&config, PEER[1], |own| own != OWN[1]);
     assert_eq!((index, paths[1].local, paths[1].state), (1, OWN[0], PathState::Unconfirmed));
     paths.sources = vec![(PEER[1], OWN[1])];
-    assert_eq!(paths.use_source(OWN[1]), [1], "it may be probed from there now");
+    let beginning = Beginning { config: config.into(), ssthresh: 1000, next: 0 };
+    assert_eq!(paths.use_source(OWN[1], &beginning), [1], "it may be probed from there now");
     assert_eq!(paths[1].local, OWN[1]);
-    paths.replace_source(OWN[1], OWN[0]);
+    paths.replace_source(OWN[1], OWN[0], &beginning);
     assert_eq!(paths[1].local, OWN[0]);
 }
 

@@ -63,6 +63,23 @@ impl Window {
         }
     }
 
+    /// Begins anew with packets of this MTU, whatever is outstanding; a threshold that the configuration
+    /// leaves open is `ssthresh`.
+    pub fn begin_anew(&mut self, config: &Config, mtu: u32, ssthresh: u64) {
+        match (self, &config.window) {
+            (Window::Driven(driven), Kind::Algorithm(algorithm)) => {
+                let ssthresh = config.initial_ssthresh.unwrap_or(u64::MAX);
+                driven.begin_anew(algorithm.build(config.initial_window_of(mtu), ssthresh));
+            }
+            (window, _) => {
+                *window = Window::Standard(Standard::new(config).with_mtu(config, mtu));
+                if config.initial_ssthresh.is_none() {
+                    window.set_initial_ssthresh(ssthresh);
+                }
+            }
+        }
+    }
+
     /// The algorithm that is shared with TCP, where there is one.
     #[inline]
     pub fn driven(&mut self) -> Option<&mut Driven> {

@@ -140,6 +140,9 @@ impl TraceHash {
 
     fn sctp(&mut self, sctp: &SctpPacket) {
         self.words((sctp.src_port as u32) << 16 | sctp.dst_port as u32, sctp.tag);
+        if sctp.zero_checksum {
+            self.word(0); // a packet with its checksum has no such word
+        }
         for chunk in sctp.chunks.iter() {
             self.words(chunk.kind() as u32, chunk.wire_len());
             match chunk {
@@ -206,7 +209,14 @@ mod tests {
         ];
         let hashes = packets.map(|(tag, chunks)| {
             let chunks = chunks.into_iter().collect();
-            let sctp = SctpPacket { src_port: 1, dst_port: 2, tag, udp: None, chunks };
+            let sctp = SctpPacket {
+                src_port: 1,
+                dst_port: 2,
+                tag,
+                udp: None,
+                zero_checksum: false,
+                chunks,
+            };
             let packet = Packet::new(Addr(0), Addr(1), Body::Sctp(Box::new(sctp)));
             let (kind, place) = (PacketEventKind::Sent, Place::Node(NodeId(0)));
             let mut hash = TraceHash::new();

@@ -122,6 +122,9 @@ impl<E: FlowEndpoint> Simulation<E> {
         let is_outside = |outside: &Outside| outside.nodes[node.0 as usize];
         if !self.outside.as_deref().is_some_and(is_outside) {
             let packet = self.network.pool.packet(id);
+            if packet.has_zero_checksum() {
+                return self.network.drop(node, id, NodeDrop::Checksum);
+            }
             // A segment for nobody is answered by a reset, whoever has the port (RFC 9293 §3.5.2).
             let is_tcp = matches!(packet.body, Body::Tcp(_));
             return match is_tcp || self.ports.is_shared(node, port(packet)) {

@@ -217,6 +217,29 @@ fn a_segment_of_nobody_is_refused_whoever_has_its_port() {
     assert_eq!(sim.network.pool.live(), 0);
 }
 
+/// RFC 9653 §5.3: what came without a checksum, and is of nobody who has allowed that, counts as damaged,
+/// and nobody answers it.
+#[test]
+fn a_checksum_of_zero_that_nobody_has_allowed_is_wrong() {
+    use anabranch_wire::SctpPacket;
+    use anabranch_wire::sctp::{Chunk, Chunks};
+    for zero_checksum in [true, false] {
+        let mut builder = Builder::new();
+        let hosts = line(&mut builder, &config(), Seed::default());
+        let spec = spec(&builder, hosts, 80, 1000);
+        let flow = builder.flow(spec);
+        let mut sim = builder.build().unwrap();
+        let (udp, chunks) = (None, Chunks::from(Chunk::CookieAck));
+        let sctp = SctpPacket { src_port: 7, dst_port: 7, tag: 1, udp, zero_checksum, chunks };
+        let packet = Packet::new(Addr(0), Addr(2), Body::Sctp(Box::new(sctp)));
+        sim.network.send(packet, (flow, Side::Client));
+        sim.run_until(sim.now() + Span::from_secs(5));
+        let drops = (sim.node_drops().checksum, sim.node_drops().no_endpoint);
+        assert_eq!(drops, if zero_checksum { (1, 0) } else { (0, 1) });
+        assert_eq!(sim.network.pool.live(), 0);
+    }
+}
+
 #[test]
 fn routers_take_from_the_ttl_and_hosts_do_not_forward() {
     let mut builder = Builder::new();

@@ -229,7 +229,7 @@ pub(super) fn sctp(draw: &mut Draw, network: &Network) -> (Table, u64) {
     o.word("window_unit", &["mtu", "chunk"]).word("partial_acked", &["all", "capped"]);
     o.switches(&["burst_keeps_window", "confirm_paths", "trust_given", "keep_primary"]);
     o.switches(&["vary_sack_path", "multiple_fast_retransmit", "timestamps"]);
-    o.switches(&["heartbeat_after_rto", "partial_reliability", "interleaving"]);
+    o.switches(&["heartbeat_after_rto", "partial_reliability", "interleaving", "zero_checksum"]);
     o.switches(&["reconfiguration", "authentication", "immediate_sacks"]);
     o.number("ssthresh_floor", 1, 10).number("missing_reports", 1, 10);
     o.maybe("max_burst", |draw| match draw.chance(0.3) {

@@ -141,7 +141,7 @@ impl SctpSockets {
     /// addresses.
     ///
     /// # Errors
-    /// `EBADF`, `EINVAL` without an address, `EISCONN`, `EALREADY`,
+    /// `EBADF`, `EINVAL` without an address or to port 0, `EISCONN`, `EALREADY`,
     /// `EOPNOTSUPP` for a listener; `EINPROGRESS` when all is well.
     pub fn connect(&mut self, fd: Fd, now: Time, peer: &[Addr], port: u16) -> Result<(), Errno> {
         let socket = self.get(fd)?;
@@ -172,7 +172,7 @@ impl SctpSockets {
         })
     }
 
-    /// Begins an association with the peer at these addresses.
+    /// Begins an association with the peer at these addresses; `EINVAL` with port 0, which is nobody's.
     pub(super) fn begin(
         &mut self,
         fd: Fd,
@@ -180,6 +180,9 @@ impl SctpSockets {
         peer: &[Addr],
         port: u16,
     ) -> Result<AssociationId, Errno> {
+        if port == 0 {
+            return Err(Errno::EINVAL); // RFC 9260 §3.1
+        }
         let local_port = self.port_of(fd)?;
         let config = self.get(fd)?.options.config.clone();
         let generator = self.generator();

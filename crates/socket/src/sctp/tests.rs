@@ -287,6 +287,19 @@ fn a_cookie_that_comes_twice_makes_one_association() {
     assert_eq!(world.server.accept(listener), Err(Errno::EAGAIN));
 }
 
+/// RFC 9260 §3.1: a packet never goes to port 0, whether a socket connects or a message opens.
+#[test]
+fn port_0_is_nobodys() {
+    let mut world = World::new();
+    for style in [Style::OneToOne, Style::OneToMany] {
+        let fd = world.client.socket(style);
+        assert_eq!(world.client.connect(fd, world.now, &[SERVER], 0), Err(Errno::EINVAL));
+        assert_eq!(world.client.poll_transmit(world.now), None);
+        assert_eq!(world.client.connect(fd, world.now, &[SERVER], 80), Err(Errno::EINPROGRESS));
+        assert!(world.client.poll_transmit(world.now).is_some());
+    }
+}
+
 /// `SCTP_SACK_IMMEDIATELY` of a message, and as the default of a socket's (RFC 7053 §7).
 #[test]
 fn a_message_asks_for_a_sack_at_once() {

@@ -26,7 +26,7 @@ pub use crc32c::Crc32c;
 pub use data::{DataChunk, DataFlags, IDataChunk};
 pub use init::InitChunk;
 pub use packet::{Chunks, SctpError, SctpPacket};
-pub use parameter::{AddressChange, Parameter, UnknownAction};
+pub use parameter::{AddressChange, EDMID_DTLS, Parameter, UnknownAction};
 pub use sack::{ForwardTsn, GapBlock, IForwardTsn, SackChunk, SkippedMessage};
 pub use udp::PORT as UDP_PORT;
 

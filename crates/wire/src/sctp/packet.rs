@@ -161,6 +161,9 @@ pub struct SctpPacket {
     /// Source and destination port of the UDP datagram around it, if there is
     /// one (RFC 6951).
     pub udp: Option<(u16, u16)>,
+    /// The checksum is zero, whatever it should be (RFC 9653 §5.2). Whether that is accepted is for
+    /// the receiver to say.
+    pub zero_checksum: bool,
     /// Chunks.
     pub chunks: Chunks,
 }
@@ -236,7 +239,7 @@ impl SctpPacket {
         (udp + Self::HEADER) as u64 + count.len() as u64
     }
 
-    /// Appends the octets without those of UDP, with checksum.
+    /// Appends the octets without those of UDP, with the checksum that the packet has.
     ///
     /// # Errors
     /// A chunk, parameter or cause is longer than its length field can say, or
@@ -249,8 +252,10 @@ impl SctpPacket {
         sink.u32(0);
         self.chunks.iter().for_each(|chunk| chunk.emit(&mut sink));
         let octets = sink.finish()?;
-        let crc = Crc32c::new().with(octets).value();
-        octets[8..12].copy_from_slice(&crc.to_le_bytes());
+        if !self.zero_checksum {
+            let crc = Crc32c::new().with(octets).value();
+            octets[8..12].copy_from_slice(&crc.to_le_bytes());
+        }
         Ok(())
     }
 
@@ -267,7 +272,8 @@ impl SctpPacket {
         Ok(out)
     }
 
-    /// Reads a packet, not of UDP; user data becomes real octets.
+    /// Reads a packet, not of UDP; user data becomes real octets. A checksum of zero that is not
+    /// right is no error here: the packet says so ([`SctpPacket::zero_checksum`]).
     ///
     /// # Errors
     /// See [`SctpError`].
@@ -320,12 +326,15 @@ impl SctpPacket {
         let header = octets.first_chunk::<12>().ok_or(SctpError::Truncated)?;
         let found = u32::from_le_bytes([header[8], header[9], header[10], header[11]]);
         let computed = checksum(octets);
-        if found != computed {
+        // Zero may be right, and is then like any other (RFC 9653 §3).
+        let zero_checksum = found == 0 && computed != 0;
+        if found != computed && !zero_checksum {
             return Err(SctpError::Checksum { found, computed });
         }
         let mut r = Reader::new(octets, SctpError::Truncated);
         let (src_port, dst_port, tag, _) = (r.u16()?, r.u16()?, r.u32()?, r.u32()?);
-        let packet = SctpPacket { src_port, dst_port, tag, udp: None, chunks: Chunks::new() };
+        let chunks = Chunks::new();
+        let packet = SctpPacket { src_port, dst_port, tag, udp: None, zero_checksum, chunks };
         Ok((packet, r.rest()))
     }
 

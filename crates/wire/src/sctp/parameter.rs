@@ -91,6 +91,9 @@ pub enum Parameter {
     },
     /// ECN capable (0x8000, RFC 4960 Appendix A).
     EcnCapable,
+    /// Zero checksum acceptable (0x8001, RFC 9653 §4): the sender takes packets with a checksum of
+    /// zero where this method detects their errors (EDMID).
+    ZeroChecksumAcceptable(u32),
     /// Random (0x8002, RFC 4895 §3.1).
     Random(Box<[u8]>),
     /// Chunk list (0x8003, RFC 4895 §3.2): chunk types to be authenticated.
@@ -139,6 +142,9 @@ pub enum Parameter {
     /// [`SctpPacket::parse_tolerant`](super::SctpPacket::parse_tolerant) finds it.
     Malformed(Box<[u8]>),
 }
+
+/// The error detection method of SCTP over DTLS (RFC 9653 §6, §8).
+pub const EDMID_DTLS: u32 = 1;
 
 /// The type of a host name in place of an address.
 const HOST_NAME: u16 = 11;
@@ -206,6 +212,7 @@ impl Parameter {
                 });
             }
             P::EcnCapable => sink.tlv(0x8000, |_| ()),
+            P::ZeroChecksumAcceptable(method) => sink.tlv(0x8001, |s| s.u32(*method)),
             P::Random(octets) => sink.tlv(0x8002, |s| s.put(octets)),
             P::ChunkList(octets) => sink.tlv(0x8003, |s| s.put(octets)),
             P::HmacAlgorithms(ids) => sink.tlv(0x8004, |s| ids.iter().for_each(|id| s.u16(*id))),
@@ -270,6 +277,8 @@ impl Parameter {
                 P::AddStreams { outgoing: kind == 17, request: r.serial()?, count: r.u16()? }
             }
             0x8000 => P::EcnCapable,
+            // One of another length is none (RFC 9653 §4), and skipped as its type has it.
+            0x8001 if r.len() == 4 => P::ZeroChecksumAcceptable(r.u32()?),
             0x8002 => P::Random(r.boxed()),
             0x8003 => P::ChunkList(r.boxed()),
             0x8004 => P::HmacAlgorithms(r.u16s()?),

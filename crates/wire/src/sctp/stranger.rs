@@ -8,6 +8,9 @@ impl SctpPacket {
     /// refused, a COOKIE ECHO is of no cookie of ours, all others as §8.4 has it. `None` where
     /// nothing is said.
     pub(crate) fn refusal(&self) -> Option<SctpPacket> {
+        if self.zero_checksum {
+            return None; // RFC 9653 §5.3: nobody here has said that it accepts that
+        }
         let (tag, chunk) = match self.chunks.first()? {
             Chunk::Init(_) if self.tag != 0 || self.chunks.len() > 1 => return None,
             Chunk::Init(init) => (init.tag, Chunk::Abort { reflected: false, causes: Vec::new() }),
@@ -22,6 +25,7 @@ impl SctpPacket {
             dst_port: self.src_port,
             tag,
             udp: self.udp.map(|(src, dst)| (dst, src)),
+            zero_checksum: false, // §5.2 1b
             chunks: chunk.into(),
         })
     }
@@ -61,7 +65,14 @@ mod tests {
     use anabranch_units::Serial32;
 
     fn answer(tag: u32, chunk: Chunk) -> Option<(u32, Chunk)> {
-        let sctp = SctpPacket { src_port: 1, dst_port: 2, tag, udp: None, chunks: chunk.into() };
+        let sctp = SctpPacket {
+            src_port: 1,
+            dst_port: 2,
+            tag,
+            udp: None,
+            zero_checksum: false,
+            chunks: chunk.into(),
+        };
         let packet = Packet::new(Addr(7), Addr(8), Body::Sctp(Box::new(sctp)));
         let answer = packet.refusal()?;
         assert_eq!((answer.src, answer.dst), (Addr(8), Addr(7)));

@@ -50,7 +50,7 @@ fn init() -> SctpPacket {
 
 fn packet(tag: u32, chunk: Chunk) -> SctpPacket {
     let chunks = [chunk].into_iter().collect();
-    SctpPacket { src_port: 5000, dst_port: 5001, tag, udp: None, chunks }
+    SctpPacket { src_port: 5000, dst_port: 5001, tag, udp: None, zero_checksum: false, chunks }
 }
 
 fn emitted(packet: &SctpPacket) -> Vec<u8> {
@@ -151,10 +151,11 @@ fn errors_name_what_is_wrong() {
     let mut octets = emitted(&packet(7, Chunk::Error(vec![Cause::MissingParameters(vec![7])])));
     octets[20] = 0x80;
     assert_eq!(parse(&octets), Err(SctpError::Cause { code: 2, len: 10 }));
-    let computed = checksum(&INIT);
+    let (computed, mut octets) = (checksum(&INIT), INIT.to_vec());
+    octets[8] = 1;
     assert_eq!(
-        SctpPacket::parse(&INIT, &AddressBook::new()),
-        Err(SctpError::Checksum { found: 0, computed })
+        SctpPacket::parse(&octets, &AddressBook::new()),
+        Err(SctpError::Checksum { found: 1, computed })
     );
     assert_eq!(chunk(1, 3).to_string(), "a chunk of type 1 cannot have the length 3");
 }
@@ -339,4 +340,66 @@ fn an_unsupported_hmac_has_six_octets() {
     error.emit(&AddressBook::new(), &mut octets).unwrap();
     assert_eq!(octets[12..], [9, 0, 0, 10, 1, 5, 0, 6, 0, 2, 0, 0]);
     assert_eq!(SctpPacket::parse(&octets, &AddressBook::new()), Ok(error));
+}
+
+/// RFC 9653 figure 1: an INIT whose CRC32c is zero.
+#[rustfmt::skip]
+const RIGHT_ZERO: [u8; 32] = [
+    0x13, 0x89, 0x13, 0x89, // ports 5001 and 5001
+    0x00, 0x00, 0x00, 0x00, // verification tag
+    0x00, 0x00, 0x00, 0x00, // checksum
+    0x01, 0x00, 0x00, 0x14, // INIT of 20 octets
+    0xfc, 0xb7, 0x5c, 0xca, // tag
+    0x00, 0x00, 0x05, 0xdc, // a_rwnd 1500
+    0x00, 0x01, 0x00, 0x01, // streams
+    0x00, 0x00, 0x00, 0x00, // TSN
+];
+
+/// RFC 9653 §3: zero can be the right checksum, and is then one like any other.
+#[test]
+fn a_right_checksum_of_zero_is_no_zero_checksum() {
+    let packet = SctpPacket::parse(&RIGHT_ZERO, &AddressBook::new()).unwrap();
+    assert!(!packet.zero_checksum, "{packet:?}");
+    assert_eq!(emitted(&packet), RIGHT_ZERO);
+}
+
+/// RFC 9653 §5.2: zero in place of the checksum, and the packet that is read back says so.
+#[test]
+fn a_packet_may_go_without_a_checksum() {
+    let packet = SctpPacket { zero_checksum: true, ..init() };
+    let octets = emitted(&packet);
+    assert_eq!(octets[8..12], [0; 4]);
+    let mut summed = emitted(&init());
+    summed[8..12].fill(0);
+    assert_eq!(octets, summed, "nothing else differs");
+    assert_eq!(SctpPacket::parse_tolerant(&octets, &AddressBook::new()), Ok(packet.clone()));
+    // Nobody who has not said that it takes such a packet answers it (§5.3).
+    assert_eq!(packet.refusal(), None);
+    assert!(SctpPacket { zero_checksum: false, ..packet }.refusal().is_some());
+}
+
+/// RFC 9653 §4: type 0x8001, eight octets, and the method in network order. Of another length it is no
+/// such parameter.
+#[test]
+fn zero_checksum_acceptable_has_a_method() {
+    let octets = |len: u8, value: &[u8]| {
+        let mut init = vec![1, 0, 0, 20 + len];
+        init.extend([0, 0, 0, 7, 0, 0, 5, 220, 0, 1, 0, 1, 0, 0, 0, 9]);
+        init.extend([0x80, 0x01, 0, len]);
+        packet_of(&[&init, value].concat())
+    };
+    let read = |octets: &[u8]| {
+        let packet = SctpPacket::parse(octets, &AddressBook::new()).unwrap();
+        assert_eq!(emitted(&packet), octets);
+        match packet.chunks.first() {
+            Some(Chunk::Init(init)) => init.parameters.clone(),
+            other => panic!("{other:?}"),
+        }
+    };
+    let dtls = octets(8, &[0, 0, 0, 1]);
+    assert_eq!(read(&dtls), [Parameter::ZeroChecksumAcceptable(EDMID_DTLS)]);
+    assert_eq!(read(&octets(8, &[1, 2, 3, 4])), [Parameter::ZeroChecksumAcceptable(0x0102_0304)]);
+    let longer = octets(12, &[0, 0, 0, 1, 0, 0, 0, 0]);
+    let value = [0, 0, 0, 1, 0, 0, 0, 0].into();
+    assert_eq!(read(&longer), [Parameter::Unknown { kind: 0x8001, value }]);
 }

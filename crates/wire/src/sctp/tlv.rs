@@ -24,6 +24,9 @@ impl<'a> Reader<'a> {
     pub fn is_empty(&self) -> bool {
         self.octets.is_empty()
     }
+    pub fn len(&self) -> usize {
+        self.octets.len()
+    }
     pub fn error<T>(&self) -> Result<T, SctpError> {
         Err(self.error)
     }

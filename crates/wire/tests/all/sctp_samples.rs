@@ -2,8 +2,8 @@
 
 use anabranch_units::Serial32;
 use anabranch_wire::sctp::{
-    Address, AddressChange, Cause, Chunk, DataChunk, DataFlags, ForwardTsn, GapBlock, IDataChunk,
-    IForwardTsn, InitChunk, Parameter, SackChunk, SctpPacket, SkippedMessage,
+    Address, AddressChange, Cause, Chunk, DataChunk, DataFlags, EDMID_DTLS, ForwardTsn, GapBlock,
+    IDataChunk, IForwardTsn, InitChunk, Parameter, SackChunk, SctpPacket, SkippedMessage,
 };
 use anabranch_wire::{Addr, Payload};
 
@@ -44,6 +44,7 @@ pub fn all() -> Vec<SctpPacket> {
         Parameter::CookiePreservative(1000),
         Parameter::SupportedAddressTypes(vec![5, 6]),
         Parameter::EcnCapable,
+        Parameter::ZeroChecksumAcceptable(EDMID_DTLS),
         Parameter::Random([7; 32].into()),
         Parameter::ChunkList([0xc1, 0x80].into()),
         Parameter::HmacAlgorithms(vec![1, 3]),
@@ -145,7 +146,14 @@ pub fn all() -> Vec<SctpPacket> {
     ];
     let packet = |chunks: Vec<Chunk>| {
         let chunks = chunks.into_iter().collect();
-        SctpPacket { src_port: 49_999, dst_port: 49_998, tag: 0xdead_beef, udp: None, chunks }
+        SctpPacket {
+            src_port: 49_999,
+            dst_port: 49_998,
+            tag: 0xdead_beef,
+            udp: None,
+            zero_checksum: false,
+            chunks,
+        }
     };
     chunks.into_iter().map(packet).collect()
 }

@@ -183,8 +183,14 @@ fn sctp_fields_are_those_that_were_written() {
         return;
     }
     let sctp = |chunks: Chunks| {
-        let sctp =
-            SctpPacket { src_port: 5000, dst_port: 5001, tag: 0xdead_beef, udp: None, chunks };
+        let sctp = SctpPacket {
+            src_port: 5000,
+            dst_port: 5001,
+            tag: 0xdead_beef,
+            udp: None,
+            zero_checksum: false,
+            chunks,
+        };
         Packet::new(Addr(0), Addr(1), Body::Sctp(Box::new(sctp)))
     };
     let data = |tsn, len| {
@@ -229,6 +235,27 @@ fn sctp_fields_are_those_that_were_written() {
             "1472|0xdeadbeef|0,0|101,102|0x0003,0x0003|9,9|||||",
         ]
     );
+}
+
+/// RFC 9653: a capture shows the zero that is on the wire, and the parameter that allows it.
+#[test]
+fn a_zero_checksum_is_shown_as_one() {
+    if !needs::tshark() {
+        return;
+    }
+    let init = &sctp_samples::all()[1];
+    let packets = [true, false].map(|zero_checksum| SctpPacket { zero_checksum, ..init.clone() });
+    let mut writer = Writer::new(Vec::new()).unwrap();
+    let link = writer.add_interface("a-b", Snap::Whole).unwrap();
+    for sctp in packets {
+        let packet = Packet::new(Addr(0), Addr(1), Body::Sctp(Box::new(sctp)));
+        writer.packet_value(link, Time::ZERO, &packet, &AddressBook::new()).unwrap();
+    }
+    let capture = Capture::new("sctp-zero", &writer.finish().unwrap());
+    let zero = tshark(&capture, "sctp.checksum == 0", &["frame.number"]);
+    assert_eq!(zero, ["1"]);
+    let types = tshark(&capture, "sctp.parameter_type == 0x8001", &["frame.number"]);
+    assert_eq!(types, ["1", "2"]);
 }
 
 #[test]

@@ -126,6 +126,7 @@ fn options_are_read_and_written() {
         ("cookie_life = \"5 s\"", Config { cookie_life: Span::from_secs(5), ..d.clone() }),
         ("partial_reliability = true", Config { partial_reliability: true, ..d.clone() }),
         ("interleaving = true", Config { interleaving: true, ..d.clone() }),
+        ("zero_checksum = true", Config { zero_checksum: true, ..d.clone() }),
         (
             "scheduler = \"weighted-fair\"",
             Config { scheduler: Scheduler::WeightedFair, ..d.clone() },
@@ -244,6 +245,8 @@ fn errors_name_the_field_and_what_is_allowed() {
         ("scheduler = \"fifo\"", "scheduler", "fcfs, round-robin"),
         ("concurrent = 2", "concurrent", "true, false or a table"),
         ("concurrent = { split = true }", "concurrent.split", "no field of this name"),
+        ("zero_checksum = \"dtls\"", "zero_checksum", "true or false"),
+        ("zero_checksums = true", "zero_checksums", "no field of this name"),
         ("streams = 1", "streams", "no field of this name"),
     ] {
         let error = read_text(text).unwrap_err();

@@ -218,4 +218,65 @@ fn no_answer_leaves_from_an_address_that_goes() {
     assert!(answers.iter().all(|packet| packet.src == CLIENT[0]), "{answers:?}");
 }
 
+/// RFC 9260 §7.2.5.2: from another source packets may take another way. Window, threshold and RTO are those
+/// of a new path; what is outstanding arrives, and its losses are of the way that it took.
+#[test]
+fn another_source_begins_congestion_control_anew() {
+    use std::{cell::Cell, rc::Rc};
+    let lossy = Rc::new(Cell::new(false));
+    let is_lossy = lossy.clone();
+    let mut n = 0;
+    let mut pair = established(2, move |_, packet| {
+        n += u32::from(packet.payload_len() > 0);
+        match is_lossy.get() && packet.payload_len() > 0 && n % 5 == 0 {
+            true => Fate::Drop,
+            false => Fate::Deliver,
+        }
+    });
+    let begin = |path: &crate::paths::path::Path| {
+        (path.window.cwnd(), path.window.ssthresh(), path.rtt.srtt(), path.rtt.rto())
+    };
+    pair.client.write(400 * 1452);
+    pair.drive(at_ms(1290));
+    lossy.set(true);
+    pair.drive(at_ms(1310)); // some of a large flight is lost, and not found missing yet
+    lossy.set(false);
+    let before = &pair.client.paths[0];
+    assert!(before.window.cwnd() > 10_000 && before.rtt.srtt().is_some() && before.flight > 0);
+    let flight = before.flight;
+    pair.client.delete_address(CLIENT[0]).unwrap();
+    let path = &pair.client.paths[0];
+    let config = config();
+    let fresh = (config.initial_window(), 1 << 20, None, config.rto.initial);
+    assert_eq!((begin(path), path.local, path.flight), (fresh, CLIENT[1], flight));
+    pair.drive(at_ms(1500));
+    let path = &pair.client.paths[0];
+    assert_eq!(path.window.ssthresh(), 1 << 20, "the former way's losses");
+    pair.drive(at_ms(60_000));
+    assert_eq!(pair.server.observe().bytes_received, 400 * 1452);
+}
+
+/// The same for window algorithms that are shared with TCP, which keep more: nothing is counted twice.
+#[test]
+fn every_window_algorithm_outlives_a_change_of_the_source() {
+    for name in ["cubic", "bbr", "vegas", "westwood", "reno"] {
+        let algorithm = anabranch_congestion::Algorithm::from_name(name).unwrap();
+        let window = crate::Window::Algorithm(algorithm);
+        let config = Config { window, ..config() };
+        let mut pair = pair(&config, 2, deliver);
+        pair.drive(at_ms(1000));
+        pair.client.write(400 * 1452);
+        pair.drive(at_ms(1330));
+        let flight = pair.client.paths[0].flight;
+        assert!(flight > 0, "{name}");
+        pair.client.delete_address(CLIENT[0]).unwrap();
+        let path = &pair.client.paths[0];
+        let fresh = (config.initial_window(), None, flight);
+        assert_eq!((path.window.cwnd(), path.rtt.srtt(), path.flight), fresh, "{name}");
+        pair.drive(at_ms(60_000));
+        assert_eq!(pair.server.observe().bytes_received, 400 * 1452, "{name}");
+        assert_eq!(pair.client.paths[0].flight, 0, "{name}");
+    }
+}
+
 mod judged;

@@ -265,8 +265,14 @@ fn the_order_of_the_parameters_and_a_wrong_list_do_no_harm() {
     let mut auth = Auth::new(&own, &mut Seed::default().generator("own"));
     auth.agree(&own, &all);
     let wants = |chunk: Chunk| {
-        let mut packet =
-            SctpPacket { src_port: 1, dst_port: 2, tag: 3, udp: None, chunks: chunk.into() };
+        let mut packet = SctpPacket {
+            src_port: 1,
+            dst_port: 2,
+            tag: 3,
+            udp: None,
+            zero_checksum: false,
+            chunks: chunk.into(),
+        };
         auth.sign(&own, &mut packet);
         packet.chunks.len() == 2
     };

@@ -285,7 +285,14 @@ fn a_blind_attacker_cannot_stop_an_opening() {
     ] {
         for tag in [0, 1, client.identity.local_tag ^ 1, client.identity.peer_tag ^ 1] {
             let chunks = [chunk.clone()].into_iter().collect();
-            let sctp = SctpPacket { src_port: 2000, dst_port: 1000, tag, udp: None, chunks };
+            let sctp = SctpPacket {
+                src_port: 2000,
+                dst_port: 1000,
+                tag,
+                udp: None,
+                zero_checksum: false,
+                chunks,
+            };
             let packet = Packet::new(SERVER[0], CLIENT[0], Body::Sctp(Box::new(sctp)));
             client.handle_input(at_ms(110), &packet);
         }

@@ -35,7 +35,14 @@ fn init_from(src: Addr, port: u16, addresses: &[Addr]) -> Packet {
         parameters: addresses.iter().map(|addr| Parameter::Address((*addr).into())).collect(),
     };
     let chunks = [Chunk::Init(Box::new(init))].into_iter().collect();
-    let sctp = SctpPacket { src_port: port, dst_port: 1000, tag: 0, udp: None, chunks };
+    let sctp = SctpPacket {
+        src_port: port,
+        dst_port: 1000,
+        tag: 0,
+        udp: None,
+        zero_checksum: false,
+        chunks,
+    };
     Packet::new(src, CLIENT[0], Body::Sctp(Box::new(sctp)))
 }
 
@@ -157,7 +164,8 @@ fn echo(packet: &Packet, tag: u32) -> Packet {
         panic!("no cookie: {packet:?}")
     };
     let chunks = [Chunk::CookieEcho(cookie.clone())].into_iter().collect();
-    let sctp = SctpPacket { src_port: 2000, dst_port: 1000, tag, udp: None, chunks };
+    let sctp =
+        SctpPacket { src_port: 2000, dst_port: 1000, tag, udp: None, zero_checksum: false, chunks };
     Packet::new(SERVER[0], CLIENT[0], Body::Sctp(Box::new(sctp)))
 }
 

@@ -182,6 +182,7 @@ fn nonsense_in_gap_blocks_is_harmless() {
         dst_port: 1000,
         tag: pair.client.identity.local_tag,
         udp: None,
+        zero_checksum: false,
         chunks: [sack].into_iter().collect(),
     };
     let packet = Packet::new(SERVER[0], CLIENT[0], Body::Sctp(Box::new(sctp)));

@@ -282,7 +282,14 @@ fn a_withdrawn_gap_block_is_outstanding_again() {
     let tag = pair.client.identity.local_tag;
     let packet = |chunk| {
         let chunks = [chunk].into_iter().collect();
-        let sctp = SctpPacket { src_port: 2000, dst_port: 1000, tag, udp: None, chunks };
+        let sctp = SctpPacket {
+            src_port: 2000,
+            dst_port: 1000,
+            tag,
+            udp: None,
+            zero_checksum: false,
+            chunks,
+        };
         Packet::new(SERVER[0], CLIENT[0], Body::Sctp(Box::new(sctp)))
     };
     pair.client.handle_input(at_ms(1010), &packet(with));

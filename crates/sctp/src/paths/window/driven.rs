@@ -7,7 +7,7 @@
 //! up. A round has passed when the second count reaches what the first was.
 
 use super::{Progress, View};
-use anabranch_congestion::{Acked, Cause, Driver, PathView, Sibling, Stamp, Told};
+use anabranch_congestion::{Acked, Cause, Congestion, Driver, PathView, Sibling, Stamp, Told};
 use anabranch_endpoint::Timer;
 use anabranch_units::{Rate, Span, Time};
 use anabranch_wire::Packet;
@@ -46,6 +46,16 @@ impl Driven {
             min_rtt: None,
             losses: Vec::new(),
         }
+    }
+
+    /// The path leads another way: the algorithm begins anew. What is outstanding is still counted, and
+    /// so is what was delivered.
+    pub fn begin_anew(&mut self, congestion: Congestion) {
+        self.driver.replace(congestion);
+        self.driver.note_pacing(None);
+        self.min_rtt = None;
+        self.limited = false;
+        self.losses.clear();
     }
 
     /// The adapter itself, read only.

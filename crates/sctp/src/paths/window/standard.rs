@@ -51,6 +51,12 @@ impl Standard {
         }
     }
 
+    /// The same where packets to the address have at most this MTU.
+    pub fn with_mtu(self, config: &Config, mtu: u32) -> Standard {
+        let unit = config.window_unit_of(mtu) as u64;
+        Standard { cwnd: config.initial_window_of(mtu), unit, ..self }
+    }
+
     /// The threshold before the first loss is the peer's receive window.
     pub fn set_initial_ssthresh(&mut self, rwnd: u64) {
         self.ssthresh = self.ssthresh.min(rwnd.max(self.floor()));

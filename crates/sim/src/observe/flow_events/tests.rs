@@ -61,7 +61,8 @@ fn tcp(src: u32, dst: u32, flags: TcpFlags) -> Packet {
 fn sctp(src: u32, dst: u32, chunk: Chunk) -> Packet {
     let mut chunks = Chunks::new();
     chunks.push(chunk);
-    let packet = SctpPacket { src_port: 1, dst_port: 2, tag: 1, udp: None, chunks };
+    let packet =
+        SctpPacket { src_port: 1, dst_port: 2, tag: 1, udp: None, zero_checksum: false, chunks };
     Packet::new(Addr(src), Addr(dst), Body::Sctp(Box::new(packet)))
 }
 

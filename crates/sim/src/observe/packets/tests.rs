@@ -155,7 +155,14 @@ fn what_others_lose_is_theirs() {
 fn sctp(to: u32, chunks: &[Chunk]) -> Packet {
     let mut all = Chunks::new();
     chunks.iter().for_each(|chunk| all.push(chunk.clone()));
-    let packet = SctpPacket { src_port: 1, dst_port: 2, tag: 1, udp: None, chunks: all };
+    let packet = SctpPacket {
+        src_port: 1,
+        dst_port: 2,
+        tag: 1,
+        udp: None,
+        zero_checksum: false,
+        chunks: all,
+    };
     Packet::new(Addr(1), Addr(to), Body::Sctp(Box::new(packet)))
 }
 

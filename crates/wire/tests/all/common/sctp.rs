@@ -61,6 +61,7 @@ fn parameter() -> impl Strategy<Value = Parameter> {
         octets().prop_map(Parameter::HostName),
         vec(any::<u16>(), 0..4).prop_map(Parameter::SupportedAddressTypes),
         Just(Parameter::EcnCapable),
+        any::<u32>().prop_map(Parameter::ZeroChecksumAcceptable),
         octets().prop_map(Parameter::Random),
         octets().prop_map(Parameter::ChunkList),
         vec(any::<u16>(), 0..4).prop_map(Parameter::HmacAlgorithms),
@@ -206,7 +207,10 @@ pub fn sctp() -> impl Strategy<Value = SctpPacket> {
         1 => init().prop_map(Chunk::InitAck),
         4 => control(),
     ];
-    (any::<(u16, u16, u32)>(), vec(chunk, 0..4)).prop_map(|((src_port, dst_port, tag), chunks)| {
-        SctpPacket { src_port, dst_port, tag, udp: None, chunks: chunks.into_iter().collect() }
-    })
+    (any::<(u16, u16, u32, bool)>(), vec(chunk, 0..4)).prop_map(
+        |((src_port, dst_port, tag, zero_checksum), chunks)| {
+            let chunks = chunks.into_iter().collect();
+            SctpPacket { src_port, dst_port, tag, udp: None, zero_checksum, chunks }
+        },
+    )
 }
