@@ -110,6 +110,7 @@ def test_no_two_series_look_the_same() -> None:
     [
         (Request(x="los"), "did you mean `loss`"),
         (Request(where=["window=cubik"]), "did you mean `cubic`"),
+        (Request(where=["window=reno,cubik"]), "did you mean `cubic`"),
         (Request(where=["window"]), "NAME=VALUE"),
         (Request(where=["window<3"]), "a comparison of numbers"),
         (Request(kind="lines"), "did you mean `line`"),

@@ -9,7 +9,8 @@ import pandas as pd
 
 from anabranch import observed, si
 from anabranch.errors import InputError
-from anabranch.plotting.frame import Frame, near
+from anabranch.nearest import one_of
+from anabranch.plotting.frame import Frame
 from anabranch.report import thinning
 from anabranch.sweep import reading
 
@@ -61,12 +62,8 @@ def studies(place: Path) -> list[Path]:
 
 def _together(places: Sequence[Path], y: str | None) -> Frame:
     """Several runs, told apart by their folders."""
-    found = []
-    for place in places:
-        if not (place / "flows.csv").is_file():
-            allowed = "of several results each a folder of one run"
-            raise InputError.about(str(place), "RESULT", "no run", allowed)
-        found.append(_run(place, y))
+    check_runs(places)
+    found = [_run(place, y) for place in places]
     first = found[0]
     if len({each.y for each in found}) > 1:
         there = ", ".join(sorted({each.y for each in found}))
@@ -80,6 +77,14 @@ def _together(places: Sequence[Path], y: str | None) -> Frame:
         ("result", *first.varied), x=first.x, most=first.most, kind=first.kind, steps=first.steps,
         origin="results",
     )  # fmt: skip
+
+
+def check_runs(places: Sequence[Path]) -> None:
+    """Refuses a folder that is not that of one run: only runs are laid over each other."""
+    for place in places:
+        if not (place / "flows.csv").is_file():
+            allowed = "of several results each a folder of one run"
+            raise InputError.about(str(place), "RESULT", "no run", allowed)
 
 
 def names(places: Sequence[Path]) -> list[str]:
@@ -101,11 +106,11 @@ def _run(place: Path, y: str | None) -> Frame:
     file = place / f"{name or 'flows'}.csv"
     if (name or "flows") not in TABLES or not file.is_file():
         there = [each for each in TABLES if (place / f"{each}.csv").is_file()]
-        raise InputError.about(str(place), "--y", y, near(name, there))
+        raise InputError.about(str(place), "--y", y, one_of(name, there))
     table = pd.read_csv(file)
     if column not in table or not pd.api.types.is_numeric_dtype(table[column]):
         columns = [each for each in table if pd.api.types.is_numeric_dtype(table[each])]
-        raise InputError.about(str(place), "--y", y, near(column, [*columns, *rates, *kinds]))
+        raise InputError.about(str(place), "--y", y, one_of(column, [*columns, *rates, *kinds]))
     varied = tuple(each for each in SUBJECTS if each in table)
     return Frame(table, column, si.unit_of(column), varied=varied, kind="bars", origin=str(place))
 
@@ -183,7 +188,7 @@ def _comparison(place: Path, y: str | None) -> Frame:
     names = {observed.MEASURES[each].name: each for each in measures if each in observed.MEASURES}
     wanted = names.get(y, y) if y else measures[0]
     if wanted not in measures:
-        raise InputError.about(str(place), "--y", wanted, near(wanted, [*names, *measures]))
+        raise InputError.about(str(place), "--y", wanted, one_of(wanted, [*names, *measures]))
     labels = list(table.columns[: table.columns.get_loc("flow")])
     table = table[table["measure"] == wanted]
     parts = [
@@ -218,6 +223,6 @@ def _file(place: Path, y: str | None) -> Frame:
     numbers = [each for each in table if pd.api.types.is_numeric_dtype(table[each])]
     wanted = y or next(iter(numbers), "")
     if wanted not in numbers:
-        raise InputError.about(str(place), "--y", wanted, near(wanted, numbers))
+        raise InputError.about(str(place), "--y", wanted, one_of(wanted, numbers))
     varied = tuple(str(each) for each in table if each not in numbers)
     return Frame(table, wanted, si.unit_of(wanted), varied=varied, origin=str(place))

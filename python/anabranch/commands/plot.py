@@ -9,8 +9,8 @@ import click
 from anabranch import figures, results
 from anabranch.commands.options import PATH
 from anabranch.errors import InputError
+from anabranch.nearest import one_of
 from anabranch.plotting import KINDS, Request, chart, drawing, paper
-from anabranch.plotting.frame import near
 from anabranch.studies.results import StudyResult
 
 
@@ -94,8 +94,8 @@ def _of_study(place: Path, files: list[Path], stem: str | None) -> Path:
         found = StudyResult.load(place)
         stem = found.headline if found else None
         if stem is None and len(named) > 1:
-            raise InputError.about("command line", "--figure", "(missing)", near("", named))
+            raise InputError.about("command line", "--figure", "(missing)", one_of("", named))
         stem = stem or next(iter(named))
     if stem not in named:
-        raise InputError.about("command line", "--figure", stem, near(stem, named))
+        raise InputError.about("command line", "--figure", stem, one_of(stem, named))
     return named[stem]

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from anabranch.errors import InputError
+from anabranch.nearest import one_of
 from anabranch.files import read_text
 from anabranch.library.quantities import octets
 
@@ -65,7 +66,7 @@ def from_file(path: str | Path) -> Law:
 def published(name: str) -> Law:
     """A published distribution by its name, one of `PUBLISHED`."""
     if name not in PUBLISHED:
-        raise InputError.about("library", "sizes", name, ", ".join(PUBLISHED))
+        raise InputError.about("library", "sizes", name, one_of(name, PUBLISHED))
     file = resources.files("anabranch.library") / "data" / f"{name}.cdf"
     return _read(file.read_text(encoding="utf-8"), name)
 
