@@ -236,6 +236,38 @@ def test_both_worlds_of_a_comparison(tmp_path: Path) -> None:
         results.frame([tmp_path], "godput")
 
 
+UDP_BESIDE_TCP = """
+duration = "2 s"
+hosts = ["a", "b"]
+links = [{ ends = ["a", "b"], rate = "10 Mbit/s", delay = "10 ms" }]
+observe = [{ what = "srtt" }]
+[[flows]]
+name = "bulk"
+from = "a"
+to = "b"
+[[flows]]
+name = "ping"
+from = "a"
+to = "b"
+protocol = "udp"
+traffic = { kind = "ping", interval = "200 ms" }
+"""
+
+
+def test_a_flow_without_samples_is_left_out(anabranch: Command, tmp_path: Path) -> None:
+    """Datagrams have no smoothed round-trip time: their series is a header alone."""
+    scenario = tmp_path / "ping.toml"
+    scenario.write_text(UDP_BESIDE_TCP)
+    runs = [tmp_path / name for name in ("one", "two")]
+    for run in runs:
+        assert anabranch("run", scenario, "--out", run).returncode == 0
+    assert (runs[0] / "series" / "ping.srtt.csv").is_file()
+    found = results.frame(runs, "srtt")
+    assert set(found.data["flow"]) == {"bulk"}
+    shown = anabranch("view", *runs, "--out", tmp_path / "both")
+    assert shown.returncode == 0, shown.stderr
+
+
 def test_runs_lie_over_each_other(anabranch: Command, two_hosts: Path, tmp_path: Path) -> None:
     runs = [tmp_path / name for name in ("one", "two")]
     for seed, run in enumerate(runs):

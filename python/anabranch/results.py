@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -122,12 +123,19 @@ def observed_kinds(place: Path) -> list[str]:
 
 
 def _kinds(place: Path) -> dict[str, dict[str, Path]]:
-    """The files of series, by kind and by what each is of."""
+    """The files of series that have samples, by kind and by what each is of."""
     found: dict[str, dict[str, Path]] = {}
     for file in sorted((place / "series").glob("*.csv"), key=observed.natural):
         of, _, kind = file.stem.rpartition(".")
-        found.setdefault(kind, {})[of] = file
+        if _has_rows(file):
+            found.setdefault(kind, {})[of] = file
     return found
+
+
+def _has_rows(file: Path) -> bool:
+    """Whether a table has more than its header: datagrams have no window to observe."""
+    with file.open(encoding="utf-8") as lines:
+        return len(list(itertools.islice(lines, 2))) == 2
 
 
 def _series(place: Path, kind: str, files: dict[str, Path]) -> Frame:

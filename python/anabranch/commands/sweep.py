@@ -26,6 +26,11 @@ from anabranch.sweep import executors
 MOST = 100
 """Rows of a table on the terminal."""
 
+ALIKE = (
+    "All replications are the same run: nothing in this scenario draws at random, so that there are no"
+    " intervals. Random loss, jitter, `start_spread` or traffic by a law would."
+)
+
 
 @click.command()
 @click.argument("plan", type=PATH, metavar="SWEEP.toml")
@@ -77,6 +82,8 @@ def sweep(plan: Path, executor: str, jobs: int, resume: bool, out: Path) -> None
         crew.close()
     means, pairs = sweep_tables(result)
     terminal.print(_table(means))
+    if result.alike():
+        terminal.print(ALIKE)
     if pairs.rows:
         terminal.print("\nDifferences, paired by replication", style="bold")
         terminal.print(_table(pairs))

@@ -14,7 +14,6 @@ import click
 from anabranch.commands.options import PATH
 from anabranch.errors import InputError
 
-
 MOST_BELOW = 12
 """Folders that are named where one without a report was given."""
 

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from anabranch.errors import InputError
-from anabranch.nearest import one_of
 from anabranch.files import read_text
 from anabranch.library.quantities import octets
+from anabranch.nearest import one_of
 
 Law = dict[str, Any]
 """The table `sizes` of a flow, see docs/scenario.md."""

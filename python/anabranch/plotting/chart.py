@@ -9,8 +9,8 @@ import pandas as pd
 
 from anabranch import si, stats
 from anabranch.errors import InputError
-from anabranch.plotting import pairs
 from anabranch.nearest import one_of
+from anabranch.plotting import pairs
 from anabranch.plotting.frame import REPLICATION, Frame
 from anabranch.plotting.where import Where, keep, numeric, unit_of_labels
 

@@ -71,7 +71,9 @@ class Metric:
             allowed = f"of {self.table} one of {', '.join(numbers)}"
             raise InputError.about(f"metric {self.name}", "column", self.column, allowed)
         if self.reduce not in REDUCTIONS:
-            raise InputError.about(where, "metrics.reduce", self.reduce, one_of(self.reduce, REDUCTIONS))
+            raise InputError.about(
+                where, "metrics.reduce", self.reduce, one_of(self.reduce, REDUCTIONS)
+            )
         if self.path is not None and self.table != "paths":
             allowed = 'a metric of `table = "paths"`'
             raise InputError.about(where, "metrics.path", self.path, allowed)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from anabranch import stats
+from anabranch import notebook, stats
 from anabranch.errors import InputError, RunError
 from anabranch.experiment import Scenario
 from anabranch.native import core
@@ -143,7 +143,7 @@ class Sweep:
         return result
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SweepResult:
     """What a finished sweep left."""
 
@@ -151,6 +151,18 @@ class SweepResult:
     states: list[Progress]
     metrics: list[Metric]
     rule: Replications
+
+    def __repr__(self) -> str:
+        """The means with their intervals as a table of text."""
+        return notebook.text(*self._means())
+
+    def _repr_html_(self) -> str:
+        """The means with their intervals as a table, for notebooks."""
+        return notebook.html(*self._means())
+
+    def _means(self) -> tuple[list[str], list[list[str]]]:
+        shown = importlib.import_module("anabranch.report.sweep").sweep_tables(self)[0]
+        return shown.columns, shown.rows
 
     def failures(self) -> list[tuple[dict[str, Value], str]]:
         """The points that failed, by their parameters, and why."""
@@ -164,6 +176,16 @@ class SweepResult:
             for part in self.store.table(name, state.point, state.target)
         ]
         return pa.concat_tables(parts) if parts else pa.table({})
+
+    def alike(self) -> bool:
+        """Whether each point was run several times and every time came out the same, packet by
+        packet: then nothing in the scenario draws at random, and there are no intervals."""
+        hashes = [self._trace_hashes(state) for state in self.states if state.target > 1]
+        return bool(hashes) and all(len(set(each)) == 1 < len(each) for each in hashes)
+
+    def _trace_hashes(self, state: Progress) -> list[str]:
+        parts = self.store.table("runs", state.point, state.target)
+        return [each for part in parts for each in part.column("trace_hash").to_pylist()]
 
     def values(self, metric: str, state: Progress) -> list[float]:
         """The metric of each replication of a point, in order."""
