@@ -27,8 +27,8 @@ MOST = 100
 """Rows of a table on the terminal."""
 
 ALIKE = (
-    "All replications are the same run: nothing in this scenario draws at random, so that there are no"
-    " intervals. Random loss, jitter, `start_spread` or traffic by a law would."
+    "All replications came out the same: nothing in this scenario draws at random, so that there"
+    " are no intervals. Random loss, jitter, `start_spread` or traffic by a law would."
 )
 
 

@@ -178,14 +178,20 @@ class SweepResult:
         return pa.concat_tables(parts) if parts else pa.table({})
 
     def alike(self) -> bool:
-        """Whether each point was run several times and every time came out the same, packet by
-        packet: then nothing in the scenario draws at random, and there are no intervals."""
-        hashes = [self._trace_hashes(state) for state in self.states if state.target > 1]
-        return bool(hashes) and all(len(set(each)) == 1 < len(each) for each in hashes)
+        """Whether each point was run several times and came out the same every time, by its events
+        and its metrics: then the scenario draws nothing at random that matters, and there are no
+        intervals. Initial sequence numbers always differ."""
+        several = [state for state in self.states if state.target > 1]
+        return bool(several) and all(
+            len(set(self._events(state))) == 1
+            and all(len(set(self.values(each.name, state))) <= 1 for each in self.metrics)
+            for state in several
+        )
 
-    def _trace_hashes(self, state: Progress) -> list[str]:
+    def _events(self, state: Progress) -> list[tuple[int, float]]:
+        """Of each replication the number of events and the date at which it ended."""
         parts = self.store.table("runs", state.point, state.target)
-        return [each for part in parts for each in part.column("trace_hash").to_pylist()]
+        return [(row["events"], row["end_s"]) for part in parts for row in part.to_pylist()]
 
     def values(self, metric: str, state: Progress) -> list[float]:
         """The metric of each replication of a point, in order."""
