@@ -101,6 +101,7 @@ def test_an_output_that_cannot_be_written(
         (("run", "library:dumbell"), ("dumbell", "did you mean `dumbbell`?")),
         (("run", "dumbbell"), ("dumbbell", "`library:dumbbell`")),
         (("evaluate", "cubic", "--check", "fair"), ("--check", "did you mean `fairness`?")),
+        (("check", "mine.py"), ("mine.py", "mine.py:CLASS")),
         (("nosuch",), ("nosuch",)),
         (("run", "--nosuch"), ("--nosuch",)),
     ],
