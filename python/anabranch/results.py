@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pandas as pd
 
-from anabranch import observed, si
+from anabranch import observed, si, tables, timeline
 from anabranch.errors import InputError
 from anabranch.nearest import one_of
 from anabranch.plotting.frame import Frame
 from anabranch.report import thinning
 from anabranch.sweep import reading
+from anabranch.timeline import Event
 
 TABLES = (
     "flows", "links", "paths", "messages", "datagrams", "pings", "calls", "videos", "loads",
@@ -24,6 +25,8 @@ SUBJECTS = ("flow", "name", "from", "to", "subflow", "host")
 """Columns that say what a row is about."""
 RATES = ("arrivals", "delivery")
 """What is computed of a series of bytes: a rate over time."""
+TIMELINE = "timeline"
+"""What happened when, which is drawn in lanes."""
 FIRST = ("arrivals", "delivery", "cwnd", "path_cwnd", "queue")
 """What a run's figure shows unless asked otherwise: the first of these that was observed."""
 SAMPLES = 4000
@@ -111,7 +114,9 @@ def _run(place: Path, y: str | None) -> Frame:
     table = pd.read_csv(file)
     if column not in table or not pd.api.types.is_numeric_dtype(table[column]):
         columns = [each for each in table if pd.api.types.is_numeric_dtype(table[each])]
-        raise InputError.about(str(place), "--y", y, one_of(column, [*columns, *rates, *kinds]))
+        raise InputError.about(
+            str(place), "--y", y, one_of(column, [*columns, *rates, *kinds, TIMELINE])
+        )
     varied = tuple(each for each in SUBJECTS if each in table)
     return Frame(table, column, si.unit_of(column), varied=varied, kind="bars", origin=str(place))
 
@@ -120,6 +125,25 @@ def observed_kinds(place: Path) -> list[str]:
     """What can be drawn of a run over time: kinds of series, and rates that follow from them."""
     kinds = _kinds(place)
     return [*(name for name in RATES if _source(name, kinds)), *kinds]
+
+
+def happened(place: Path) -> tuple[list[Event], float]:
+    """The timeline of a run in a folder, and the date at which the run ended."""
+    file = place / "timeline.csv"
+    if not file.is_file():
+        raise InputError.about(str(place), "RESULT", "no timeline", timeline.NEEDED)
+    found = [
+        Event.of(
+            row
+            | {
+                "time_s": float(row["time_s"]),
+                "until_s": float(row["until_s"]) if row["until_s"] else None,
+            }
+        )
+        for row in tables.read_csv(file)
+    ]
+    ends = [event.time_s if event.until_s is None else event.until_s for event in found]
+    return found, max(ends, default=0.0)
 
 
 def _kinds(place: Path) -> dict[str, dict[str, Path]]:
