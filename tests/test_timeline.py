@@ -187,8 +187,9 @@ def test_it_is_drawn_in_lanes(failover: RunResult, anabranch: Command, tmp_path:
     assert {"outage", "path failed", "timeout", "new data sent"} <= legend
     (timeouts,) = (line for line in axes.lines if line.get_label() == "timeout")
     told = [event for event in failover.timeline() if event.kind == "timeout"]
-    assert list(timeouts.get_xdata()) == [event.time_s for event in told]
-    assert {names[int(lane)] for lane in timeouts.get_ydata()} == {event.lane for event in told}
+    dates, at = np.asarray(timeouts.get_xdata()), np.asarray(timeouts.get_ydata())
+    assert dates.tolist() == [event.time_s for event in told]
+    assert {names[int(lane)] for lane in at} == {event.lane for event in told}
     # What the folder of the run holds is the same picture.
     tables.write_run(tmp_path, failover)
     events, end_s = results.happened(tmp_path)

@@ -20,8 +20,9 @@ from anabranch import sweep as sweeps
 from anabranch.commands.options import PATH, console, jobs_option
 from anabranch.errors import RunError
 from anabranch.native import interruptible
-from anabranch.report.sweep import Shown, sweep_tables
+from anabranch.report.sweep import sweep_tables
 from anabranch.sweep import executors
+from anabranch.sweep.shown import Shown
 
 MOST = 100
 """Rows of a table on the terminal."""

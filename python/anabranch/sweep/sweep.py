@@ -19,7 +19,7 @@ from anabranch.native import core
 from anabranch.rows import CsvRow
 from anabranch.stats import Estimate
 from anabranch.sweep import parameters as varied
-from anabranch.sweep import probe
+from anabranch.sweep import probe, shown
 from anabranch.sweep.executors import Executor, Local
 from anabranch.sweep.metrics import Metric, Replications
 from anabranch.sweep.parameters import Parameter, Value
@@ -161,8 +161,9 @@ class SweepResult:
         return notebook.html(*self._means())
 
     def _means(self) -> tuple[list[str], list[list[str]]]:
-        shown = importlib.import_module("anabranch.report.sweep").sweep_tables(self)[0]
-        return shown.columns, shown.rows
+        unit = {metric.name: metric.unit for metric in self.metrics}
+        table = shown.means(list(self.states[0].point.labels), self.summary(), unit)
+        return table.columns, table.rows
 
     def failures(self) -> list[tuple[dict[str, Value], str]]:
         """The points that failed, by their parameters, and why."""
