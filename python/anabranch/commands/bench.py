@@ -122,7 +122,7 @@ def _line(row: dict[str, Any]) -> Table:
     table.add_column(justify="right", width=30)
     table.add_column()
     extra = ", ".join(
-        f"{si.name_of(key)} {_number(key, value)}"
+        f"{si.name_of(key).removesuffix(' bytes')} {_number(key, value)}"
         for key, value in row.items()
         if key not in ALWAYS and value
     )
