@@ -98,6 +98,10 @@ def test_an_output_that_cannot_be_written(
         (("list", "everything"), ("everything", "studies")),
         (("bench", "fast"), ("fast", "long-flow")),
         (("view", "/nonexistent"), ("/nonexistent", "report.html")),
+        (("run", "library:dumbell"), ("dumbell", "did you mean `dumbbell`?")),
+        (("run", "dumbbell"), ("dumbbell", "`library:dumbbell`")),
+        (("evaluate", "cubic", "--check", "fair"), ("--check", "did you mean `fairness`?")),
+        (("check", "mine.py"), ("mine.py", "mine.py:CLASS")),
         (("nosuch",), ("nosuch",)),
         (("run", "--nosuch"), ("--nosuch",)),
     ],
@@ -106,3 +110,21 @@ def test_wrong_options(
     anabranch: Command, arguments: tuple[str, ...], parts: tuple[str, ...]
 ) -> None:
     complaint(anabranch(*arguments), *parts)
+
+
+def test_a_folder_of_results_names_the_reports_below_it(
+    anabranch: Command, two_hosts: Path, tmp_path: Path
+) -> None:
+    results = tmp_path / "results"
+    assert anabranch("run", two_hosts, "--out", results / "first").returncode == 0
+    complaint(anabranch("view", results), str(results), "report.html", str(results / "first"))
+
+
+def test_only_runs_are_laid_over_each_other(
+    anabranch: Command, two_hosts: Path, tmp_path: Path
+) -> None:
+    assert anabranch("run", two_hosts, "--out", tmp_path / "run").returncode == 0
+    (tmp_path / "sweep").mkdir()
+    (tmp_path / "sweep" / "report.html").write_text("a sweep's")
+    both = anabranch("view", tmp_path / "run", tmp_path / "sweep", "--out", tmp_path / "both")
+    complaint(both, str(tmp_path / "sweep"), "a folder of one run")

@@ -103,9 +103,34 @@ def test_what_is_converted_behaves_so() -> None:
     assert min(run.series["f.srtt"]["value"]) > 0.060
 
 
+def test_codel_and_fq_codel_are_our_queues() -> None:
+    text = """
+tc qdisc add dev x root handle 1: htb default 10
+tc class add dev x parent 1: classid 1:10 htb rate 20mbit
+tc qdisc add dev x parent 1:10 fq_codel limit 600 flows 32 target 4ms interval 80ms noecn
+tc qdisc add dev y root codel limit 50 ce_threshold 1ms
+"""
+    (link,) = tomllib.loads(convert(text, "script.sh").toml())["links"]
+    assert link["rate"] == "20 Mbit/s"
+    assert link["queue"] == {
+        "kind": "fq-codel",
+        "limit": "600 packets",
+        "queues": 32,
+        "target": "4 ms",
+        "interval": "80 ms",
+        "ecn": False,
+    }
+    assert link["reverse"]["queue"] == {
+        "kind": "codel",
+        "limit": "50 packets",
+        "ce_threshold": "1 ms",
+    }
+
+
 @pytest.mark.parametrize(
     ("command", "told"),
     [
+        ("fq_codel memory_limit 4mb", "memory_limit.*known are limit, flows"),
         ("netem loss 1% 25%", "correlation of loss.*gemodel"),
         ("netem loss state 1%", "state.*gilbert-elliott"),
         ("netem delay 1ms reorder 5% gap 3", "gap.*reorder-distance"),
@@ -176,6 +201,7 @@ def test_parameters_of_one_link_and_of_each_end() -> None:
     ("text", "told"),
     [
         ("addLink(h1, hosts[0], bw=10)", r"hosts\[0\].*write the links out"),
+        ("addLink(a, b)\naddHost('h%s' % n)", "line 2.*write the links out"),
         ("addLink(h1, s1, bw=rate)", "bw.*literal"),
         ("addLink(h1, s1, bw='10')", "bw.*Mbit/s"),
         ("bw=10, delay='soon'", "delay.*5ms"),

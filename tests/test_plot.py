@@ -110,6 +110,7 @@ def test_no_two_series_look_the_same() -> None:
     [
         (Request(x="los"), "did you mean `loss`"),
         (Request(where=["window=cubik"]), "did you mean `cubic`"),
+        (Request(where=["window=reno,cubik"]), "did you mean `cubic`"),
         (Request(where=["window"]), "NAME=VALUE"),
         (Request(where=["window<3"]), "a comparison of numbers"),
         (Request(kind="lines"), "did you mean `line`"),
@@ -233,6 +234,38 @@ def test_both_worlds_of_a_comparison(tmp_path: Path) -> None:
     )
     with pytest.raises(InputError, match="did you mean `goodput`"):
         results.frame([tmp_path], "godput")
+
+
+UDP_BESIDE_TCP = """
+duration = "2 s"
+hosts = ["a", "b"]
+links = [{ ends = ["a", "b"], rate = "10 Mbit/s", delay = "10 ms" }]
+observe = [{ what = "srtt" }]
+[[flows]]
+name = "bulk"
+from = "a"
+to = "b"
+[[flows]]
+name = "ping"
+from = "a"
+to = "b"
+protocol = "udp"
+traffic = { kind = "ping", interval = "200 ms" }
+"""
+
+
+def test_a_flow_without_samples_is_left_out(anabranch: Command, tmp_path: Path) -> None:
+    """Datagrams have no smoothed round-trip time: their series is a header alone."""
+    scenario = tmp_path / "ping.toml"
+    scenario.write_text(UDP_BESIDE_TCP)
+    runs = [tmp_path / name for name in ("one", "two")]
+    for run in runs:
+        assert anabranch("run", scenario, "--out", run).returncode == 0
+    assert (runs[0] / "series" / "ping.srtt.csv").is_file()
+    found = results.frame(runs, "srtt")
+    assert set(found.data["flow"]) == {"bulk"}
+    shown = anabranch("view", *runs, "--out", tmp_path / "both")
+    assert shown.returncode == 0, shown.stderr
 
 
 def test_runs_lie_over_each_other(anabranch: Command, two_hosts: Path, tmp_path: Path) -> None:

@@ -199,6 +199,14 @@ def test_notebooks_show_the_flows(result: RunResult) -> None:
     assert "<td>300.0 kB</td>" in html
 
 
+def test_a_printed_result_is_a_table(result: RunResult) -> None:
+    head, row, facts, series = repr(result).splitlines()
+    assert head.split()[:2] == ["flow", "protocol"]
+    assert "300.0 kB" in row and head.index("goodput") + len("goodput") == row.index("bit/s") + 5
+    assert facts.startswith("seed ")
+    assert series.startswith("series ") and "f.cwnd" in series
+
+
 @pytest.mark.parametrize("example", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.stem)
 def test_examples_run(example: Path, tmp_path: Path) -> None:
     # One that repeats its runs takes how often.

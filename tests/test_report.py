@@ -26,6 +26,7 @@ from anabranch.report import explorer, thinning
 from anabranch.report import study as study_report
 from anabranch.report.bullets import bullet
 from anabranch.report.charts import encode, from_figure
+from anabranch.report.run import write_run_report
 from anabranch.report.sweep import sweep_charts
 from anabranch.stats import Estimate
 from anabranch.studies import drawing
@@ -126,6 +127,16 @@ def test_a_report_links_what_lies_beside_it(anabranch: Command, two_hosts: Path)
     assert all((out / link).exists() for link in links)
     again = Scenario.load(out / "scenario.toml").run(trace_hash=True)
     assert f"trace {again.run['trace_hash']}" in result.stdout
+
+
+def test_a_report_is_called_as_its_scenario_is(tmp_path: Path) -> None:
+    """Not by the folder that it was read from, which is nobody else's business."""
+    for name, title in (("two hosts", "two hosts"), ("", "lossy.toml")):
+        scenario = Scenario(TWO_HOSTS.replace('name = "two hosts"', f'name = "{name}"'))
+        write_run_report(tmp_path, "/home/somebody/lossy.toml", scenario.run())
+        page = (tmp_path / "report.html").read_text(encoding="utf-8")
+        assert f"<h1>{title}</h1>" in page
+        assert "lossy.toml" in page and "somebody" not in page
 
 
 def test_means_of_a_sweep_as_charts() -> None:

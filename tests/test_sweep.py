@@ -449,6 +449,15 @@ def test_metrics_of_paths_groups_and_shares(tmp_path: Path) -> None:
     assert [metric.unit for metric in read.metrics] == ["B", "B", "%", "%", "B", "B", "%"]
 
 
+def test_a_printed_sweep_is_its_table_of_means(tmp_path: Path) -> None:
+    result = small(3).run(tmp_path)
+    lines = repr(result).splitlines()
+    assert lines[0].split() == [*result.states[0].point.labels, "metric", "mean", "n"]
+    assert len(lines) == 1 + len(result.summary())
+    assert repr(reading.read(tmp_path)) == repr(result)
+    assert result._repr_html_().count("<tr>") == len(lines)
+
+
 @pytest.mark.parametrize(
     ("metric", "words"),
     [
@@ -505,6 +514,20 @@ def test_the_command_shows_units_and_pairs(
     assert "e+0" not in done.stdout
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "cubic - reno" in page and '"xnames": ["reno", "cubic", "vegas"]' in page
+
+
+def test_replications_without_a_random_draw_are_told(
+    anabranch: Command, two_hosts: Path, tmp_path: Path
+) -> None:
+    assert not small(3).run(tmp_path / "random").alike()
+    plan = tmp_path / "plan.toml"
+    plan.write_text(
+        f'scenario = "{two_hosts}"\nreplications = 3\nset = ["{LOSS}=0"]\n', encoding="utf-8"
+    )
+    done = anabranch("sweep", plan, "--out", tmp_path / "same")
+    assert done.returncode == 0, done.stderr
+    assert "nothing in this scenario draws at random" in done.stdout
+    assert reading.read(tmp_path / "same").alike()
 
 
 def test_a_point_that_fails_stops_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

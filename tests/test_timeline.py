@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from anabranch import Scenario, tables, timeline
+from anabranch import Scenario, results, tables, timeline
 from anabranch.experiment import RunResult
 from anabranch.report import explorer
 from anabranch.timeline import Event
-from conftest import TWO_HOSTS
+from conftest import TWO_HOSTS, Command
 from made import flow, result
 
 ROOT = Path(__file__).parents[1]
@@ -176,3 +176,37 @@ def test_it_is_a_table_and_a_chart(failover: RunResult, tmp_path: Path) -> None:
         "lost",
         "sent again",
     ]
+
+
+def test_it_is_drawn_in_lanes(failover: RunResult, anabranch: Command, tmp_path: Path) -> None:
+    drawn = failover.plot("timeline")
+    (axes,) = drawn.axes
+    names = [label.get_text() for label in axes.get_yticklabels()]
+    assert names == list(reversed(timeline.lanes(failover.timeline())))
+    legend = {entry.get_text() for entry in drawn.legends[0].get_texts()}
+    assert {"outage", "path failed", "timeout", "new data sent"} <= legend
+    (timeouts,) = (line for line in axes.lines if line.get_label() == "timeout")
+    told = [event for event in failover.timeline() if event.kind == "timeout"]
+    dates, at = np.asarray(timeouts.get_xdata()), np.asarray(timeouts.get_ydata())
+    assert dates.tolist() == [event.time_s for event in told]
+    assert {names[int(lane)] for lane in at} == {event.lane for event in told}
+    # What the folder of the run holds is the same picture.
+    tables.write_run(tmp_path, failover)
+    events, end_s = results.happened(tmp_path)
+    assert events == failover.timeline() and end_s == failover.run.end_s
+    done = anabranch("plot", tmp_path, "--y", "timeline", "--out", tmp_path / "t.pdf")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "t.pdf").read_bytes().startswith(b"%PDF")
+
+
+def test_a_timeline_takes_no_other_choice_and_needs_events(
+    anabranch: Command, tmp_path: Path
+) -> None:
+    run = Scenario(TWO_HOSTS.partition("[[observe]]")[0]).run()
+    tables.write_run(tmp_path, run)
+    out = tmp_path / "t.pdf"
+    nothing = anabranch("plot", tmp_path, "--y", "timeline", "--out", out)
+    assert nothing.returncode == 2 and "--explore" in nothing.stderr
+    other = anabranch("plot", tmp_path, "--y", "timeline", "--by", "flow", "--out", out)
+    assert other.returncode == 2 and "beside a timeline" in other.stderr
+    assert not out.exists()

@@ -13,7 +13,7 @@ from anabranch.native import core, guarded
 from anabranch.recorded import arrays
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CaptureResult(Result):
     """What the packets of a capture tell: flows, series and facts, and no rows of anything else."""
 

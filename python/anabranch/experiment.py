@@ -29,7 +29,7 @@ LIBRARY = "library:"
 """What the name of a scenario of the library begins with."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result(Recorded):
     """A result, with what notebooks show of it."""
 
@@ -43,12 +43,16 @@ class Result(Recorded):
         date, as far as it was observed: `Scenario.explored` observes all of it."""
         return timeline.events(self)
 
+    def __repr__(self) -> str:
+        """The flows as a table of text, and what else there is."""
+        return notebook.flows_text(self)
+
     def _repr_html_(self) -> str:
         """The flows as a table, for notebooks."""
         return notebook.flows_html(self)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class RunResult(Result):
     """The rows, series and facts of one run."""
 

@@ -1,7 +1,8 @@
-"""What notebooks show of a result."""
+"""What notebooks and the interpreter show of a result: a table, not all that it holds."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from html import escape
 
 from anabranch import rows, si
@@ -16,17 +17,58 @@ DIGITS = 4
 
 def flows_html(result: Recorded) -> str:
     """The flows as an HTML table, and the run's facts below."""
-    head = "".join(f"<th>{escape(si.name_of(name))}</th>" for name in FLOW_COLUMNS)
-    lines = "".join(
-        "<tr>"
-        + "".join(f"<td>{escape(_cell(name, row[name]))}</td>" for name in FLOW_COLUMNS)
-        + "</tr>"
-        for row in result.flows[:MOST]
+    return f"{html(*_flows(result))}<p>{escape(_facts(result))}</p>"
+
+
+def flows_text(result: Recorded) -> str:
+    """The flows as lines of text, and below them the run's facts and the names of its series."""
+    lines = [text(*_flows(result)), _facts(result)]
+    if result.series:
+        names = list(result.series)
+        lines.append(f"series {', '.join(names[:MOST])}{', ...' if len(names) > MOST else ''}")
+    return "\n".join(lines)
+
+
+def html(columns: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+    """A table of texts as HTML."""
+    head = "".join(f"<th>{escape(name)}</th>" for name in columns)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in line) + "</tr>"
+        for line in lines[:MOST]
     )
-    more = len(result.flows) - MOST
-    rest = f"<p>... and {more} more</p>" if more > 0 else ""
-    facts = f"<p>{_facts(result.run)}</p>"
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table>{rest}{facts}"
+    rest = f"<p>{_rest(lines)}</p>" if _rest(lines) else ""
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{rest}"
+
+
+def text(columns: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+    """A table of texts as lines, its columns aligned.
+
+    >>> print(text(["flow", "goodput"], [["f0", "5.40 Mbit/s"], ["web-1", "9 kbit/s"]]))
+    flow       goodput
+    f0     5.40 Mbit/s
+    web-1     9 kbit/s
+    """
+    shown = [columns, *lines[:MOST]]
+    widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
+    told = [_aligned(line, widths) for line in shown]
+    return "\n".join([*told, *([_rest(lines)] if _rest(lines) else [])])
+
+
+def _aligned(line: Iterable[str], widths: Sequence[int]) -> str:
+    first, *others = (
+        cell.ljust(width) if at == 0 else cell.rjust(width)
+        for at, (cell, width) in enumerate(zip(line, widths, strict=True))
+    )
+    return "  ".join([first, *others]).rstrip()
+
+
+def _rest(lines: Sequence[object]) -> str:
+    return f"... and {len(lines) - MOST} more" if len(lines) > MOST else ""
+
+
+def _flows(result: Recorded) -> tuple[list[str], list[list[str]]]:
+    lines = [[_cell(name, row[name]) for name in FLOW_COLUMNS] for row in result.flows]
+    return [si.name_of(name) for name in FLOW_COLUMNS], lines
 
 
 def _cell(column: str, value: rows.Cell) -> str:
@@ -35,7 +77,8 @@ def _cell(column: str, value: rows.Cell) -> str:
     return si.text(float(value), si.unit_of(column), DIGITS)
 
 
-def _facts(run: rows.Facts) -> str:
+def _facts(result: Recorded) -> str:
+    run = result.run
     if isinstance(run, rows.Run):
         return f"seed {run.seed}, replication {run.replication}, {run.events} events"
     return f"{run.end_s:g} s"

@@ -6,6 +6,7 @@ instead, and returns the figure that they are in.
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -13,7 +14,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from anabranch import si
+from anabranch import si, timeline
 from anabranch.errors import InputError
 from anabranch.looks import COLOURS
 from anabranch.observed import AXES, LANE, STATES, arrivals, rate
@@ -24,7 +25,11 @@ def plot(
     result: Recorded, kind: str, of: str | Iterable[str] | None = None, axes: Axes | None = None
 ) -> Figure:
     """Every observed series of a kind: `cwnd`, `queue`, `path_cwnd`, ...; or `time-sequence`,
-    `arrivals` or `delivery`. `of` names flows, paths or links."""
+    `timeline`, `arrivals` or `delivery`. `of` names flows, paths or links."""
+    if kind == "timeline":
+        lanes = importlib.import_module("anabranch.plotting.lanes")  # with plotnine: a second
+        drawn: Figure = lanes.figure(timeline.events(result), result.run.end_s, axes=axes)
+        return drawn
     if kind == "time-sequence":
         return time_sequence(result, of, axes)
     if kind == "arrivals":

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from anabranch import arrow, rows
 from anabranch.errors import InputError
+from anabranch.nearest import one_of
 
 Series = dict[str, NDArray[Any]]
 """The columns of one recorded series: `time_s`, `value` and, for packets, `len`
@@ -65,7 +66,7 @@ class Recorded:
     def rows_of(self, name: str) -> Sequence[rows.Row]:
         """Returns the rows of one of `TABLES`."""
         if name not in TABLES:
-            raise InputError.about("result", "table", name, ", ".join(TABLES))
+            raise InputError.about("result", "table", name, one_of(name, TABLES))
         found: Sequence[rows.Row] = getattr(self, name)
         return found
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
 
-from anabranch import observed, si
+from anabranch import observed, si, tables, timeline
 from anabranch.errors import InputError
-from anabranch.plotting.frame import Frame, near
+from anabranch.nearest import one_of
+from anabranch.plotting.frame import Frame
 from anabranch.report import thinning
 from anabranch.sweep import reading
+from anabranch.timeline import Event
 
 TABLES = (
     "flows", "links", "paths", "messages", "datagrams", "pings", "calls", "videos", "loads",
@@ -22,6 +25,8 @@ SUBJECTS = ("flow", "name", "from", "to", "subflow", "host")
 """Columns that say what a row is about."""
 RATES = ("arrivals", "delivery")
 """What is computed of a series of bytes: a rate over time."""
+TIMELINE = "timeline"
+"""What happened when, which is drawn in lanes."""
 FIRST = ("arrivals", "delivery", "cwnd", "path_cwnd", "queue")
 """What a run's figure shows unless asked otherwise: the first of these that was observed."""
 SAMPLES = 4000
@@ -61,12 +66,8 @@ def studies(place: Path) -> list[Path]:
 
 def _together(places: Sequence[Path], y: str | None) -> Frame:
     """Several runs, told apart by their folders."""
-    found = []
-    for place in places:
-        if not (place / "flows.csv").is_file():
-            allowed = "of several results each a folder of one run"
-            raise InputError.about(str(place), "RESULT", "no run", allowed)
-        found.append(_run(place, y))
+    check_runs(places)
+    found = [_run(place, y) for place in places]
     first = found[0]
     if len({each.y for each in found}) > 1:
         there = ", ".join(sorted({each.y for each in found}))
@@ -80,6 +81,14 @@ def _together(places: Sequence[Path], y: str | None) -> Frame:
         ("result", *first.varied), x=first.x, most=first.most, kind=first.kind, steps=first.steps,
         origin="results",
     )  # fmt: skip
+
+
+def check_runs(places: Sequence[Path]) -> None:
+    """Refuses a folder that is not that of one run: only runs are laid over each other."""
+    for place in places:
+        if not (place / "flows.csv").is_file():
+            allowed = "of several results each a folder of one run"
+            raise InputError.about(str(place), "RESULT", "no run", allowed)
 
 
 def names(places: Sequence[Path]) -> list[str]:
@@ -101,11 +110,13 @@ def _run(place: Path, y: str | None) -> Frame:
     file = place / f"{name or 'flows'}.csv"
     if (name or "flows") not in TABLES or not file.is_file():
         there = [each for each in TABLES if (place / f"{each}.csv").is_file()]
-        raise InputError.about(str(place), "--y", y, near(name, there))
+        raise InputError.about(str(place), "--y", y, one_of(name, there))
     table = pd.read_csv(file)
     if column not in table or not pd.api.types.is_numeric_dtype(table[column]):
         columns = [each for each in table if pd.api.types.is_numeric_dtype(table[each])]
-        raise InputError.about(str(place), "--y", y, near(column, [*columns, *rates, *kinds]))
+        raise InputError.about(
+            str(place), "--y", y, one_of(column, [*columns, *rates, *kinds, TIMELINE])
+        )
     varied = tuple(each for each in SUBJECTS if each in table)
     return Frame(table, column, si.unit_of(column), varied=varied, kind="bars", origin=str(place))
 
@@ -116,13 +127,39 @@ def observed_kinds(place: Path) -> list[str]:
     return [*(name for name in RATES if _source(name, kinds)), *kinds]
 
 
+def happened(place: Path) -> tuple[list[Event], float]:
+    """The timeline of a run in a folder, and the date at which the run ended."""
+    file = place / "timeline.csv"
+    if not file.is_file():
+        raise InputError.about(str(place), "RESULT", "no timeline", timeline.NEEDED)
+    found = [
+        Event.of(
+            row
+            | {
+                "time_s": float(row["time_s"]),
+                "until_s": float(row["until_s"]) if row["until_s"] else None,
+            }
+        )
+        for row in tables.read_csv(file)
+    ]
+    ends = [event.time_s if event.until_s is None else event.until_s for event in found]
+    return found, max(ends, default=0.0)
+
+
 def _kinds(place: Path) -> dict[str, dict[str, Path]]:
-    """The files of series, by kind and by what each is of."""
+    """The files of series that have samples, by kind and by what each is of."""
     found: dict[str, dict[str, Path]] = {}
     for file in sorted((place / "series").glob("*.csv"), key=observed.natural):
         of, _, kind = file.stem.rpartition(".")
-        found.setdefault(kind, {})[of] = file
+        if _has_rows(file):
+            found.setdefault(kind, {})[of] = file
     return found
+
+
+def _has_rows(file: Path) -> bool:
+    """Whether a table has more than its header: datagrams have no window to observe."""
+    with file.open(encoding="utf-8") as lines:
+        return len(list(itertools.islice(lines, 2))) == 2
 
 
 def _series(place: Path, kind: str, files: dict[str, Path]) -> Frame:
@@ -183,7 +220,7 @@ def _comparison(place: Path, y: str | None) -> Frame:
     names = {observed.MEASURES[each].name: each for each in measures if each in observed.MEASURES}
     wanted = names.get(y, y) if y else measures[0]
     if wanted not in measures:
-        raise InputError.about(str(place), "--y", wanted, near(wanted, [*names, *measures]))
+        raise InputError.about(str(place), "--y", wanted, one_of(wanted, [*names, *measures]))
     labels = list(table.columns[: table.columns.get_loc("flow")])
     table = table[table["measure"] == wanted]
     parts = [
@@ -218,6 +255,6 @@ def _file(place: Path, y: str | None) -> Frame:
     numbers = [each for each in table if pd.api.types.is_numeric_dtype(table[each])]
     wanted = y or next(iter(numbers), "")
     if wanted not in numbers:
-        raise InputError.about(str(place), "--y", wanted, near(wanted, numbers))
+        raise InputError.about(str(place), "--y", wanted, one_of(wanted, numbers))
     varied = tuple(str(each) for each in table if each not in numbers)
     return Frame(table, wanted, si.unit_of(wanted), varied=varied, origin=str(place))

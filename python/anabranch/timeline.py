@@ -26,6 +26,9 @@ BURST_S = 0.05
 PAUSE = 0.02
 """Part of the run for which a path sends no new data when it is said to have stopped."""
 
+NEEDED = "a run that observes events, paths or packets, as with `--explore`"
+"""What there is a timeline of."""
+
 
 @dataclass(frozen=True, slots=True)
 class Event(Row):

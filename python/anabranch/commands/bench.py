@@ -10,6 +10,7 @@ from typing import Any
 import click
 from rich.table import Table
 
+from anabranch import si
 from anabranch.commands.namespace import become_root_of_a_namespace
 from anabranch.commands.options import PATH, console
 from anabranch.experiment import bench as run_workload
@@ -121,12 +122,14 @@ def _line(row: dict[str, Any]) -> Table:
     table.add_column(justify="right", width=30)
     table.add_column()
     extra = ", ".join(
-        f"{key} {_number(value)}" for key, value in row.items() if key not in ALWAYS and value
+        f"{si.name_of(key).removesuffix(' bytes')} {_number(key, value)}"
+        for key, value in row.items()
+        if key not in ALWAYS and value
     )
     speed = f"{row['packet_hops_per_core_s'] / 1e6:.2f} M packet-hops/core-s"
     table.add_row(row["workload"], str(row.get("variant") or ""), speed, extra)
     return table
 
 
-def _number(value: Any) -> str:
-    return f"{value:,.1f}" if isinstance(value, float) else str(value)
+def _number(key: str, value: Any) -> str:
+    return si.text(value, si.unit_of(key)) if isinstance(value, (int, float)) else str(value)

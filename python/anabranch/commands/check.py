@@ -8,6 +8,7 @@ import sys
 import click
 
 from anabranch.commands.options import checked, console
+from anabranch.errors import InputError
 from anabranch.native import interruptible
 
 ALLOWED = "NAME=VALUE, an option of the controller"
@@ -31,6 +32,8 @@ def check(controller: str, options: tuple[str, ...], cases: int, steps: int, see
     Prints each invariant that it broke, with the shortest sequence of events found
     that breaks it; the exit status is then 1.
     """
+    if controller.endswith(".py"):
+        raise InputError.about("check", "algorithm", controller, f"{controller}:CLASS")
     algorithms = importlib.import_module("anabranch.algorithms")
     checking = importlib.import_module("anabranch.algorithms.checking")
     values = {}

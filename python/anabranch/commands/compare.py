@@ -65,7 +65,7 @@ def compare(
 
     External hosts are our stack in the simulator and the kernel's in the live runs. Each copy
     has the same draws in both worlds: the k-th packet of a link has the same fate. A sweep's file
-    compares each of its points.
+    compares each of its points. Algorithms are compared with each other by a sweep.
     """
     points, wanted = comparison.points(scenario, list(assignments))
     count = replications or wanted or REPLICATIONS

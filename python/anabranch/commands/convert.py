@@ -34,9 +34,10 @@ from anabranch.files import read_text, write_text
 def convert(*, file: Path, ends: tuple[str, str], line: str, out: Path | None) -> None:
     """Converts links of other tools to `[[links]]` of a scenario.
 
-    FILE has commands of Linux's `tc` (netem, tbf, one htb class, pfifo, bfifo), or links of
-    Mininet: a Python file with addLink(...), or parameters such as bw=10, delay='5ms', loss=1. With
-    `-` they come from standard input. What has no counterpart is an error that says so.
+    FILE has commands of Linux's `tc` (netem, tbf, one htb class, pfifo, bfifo, codel, fq_codel),
+    or links of Mininet: a Python file with addLink(...), or parameters such as bw=10, delay='5ms',
+    loss=1. With `-` they come from standard input. What has no counterpart is an error that says
+    so.
     """
     from_input = str(file) == "-"
     text = sys.stdin.read() if from_input else read_text(file)

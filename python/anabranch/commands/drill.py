@@ -110,12 +110,13 @@ def drill(
             terminal.print(result.report, markup=False)
     counts = Counter(result.verdict for result in results)
     told = ", ".join(f"{counts[verdict]} {verdict}" for verdict in _ORDER if counts[verdict])
-    terminal.print(f"{len(results)} scripts in {elapsed:.2f} s: {told}")
+    count = f"{len(results)} script{'' if len(results) == 1 else 's'}"
+    terminal.print(f"{count} in {elapsed:.2f} s: {told}")
     if junit is not None:
         write_text(junit, _junit(results))
     bad = sum(counts[verdict] for verdict in BAD)
     if bad:
-        raise RunError(f"{bad} of {len(results)} scripts failed")
+        raise RunError(f"{bad} of {count} failed")
 
 
 _ORDER = ("passed", "failed", "unreadable", "not applicable")

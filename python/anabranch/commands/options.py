@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,6 +13,7 @@ from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from anabranch.errors import InputError
+from anabranch.nearest import one_of
 from anabranch.options import ENDS
 
 VERDICT_STYLE = {
@@ -42,10 +42,8 @@ class Named(click.Choice[str]):
         names = [str(each) for each in self.choices]
         if value in names:
             return str(super().convert(value, param, ctx))
-        near = difflib.get_close_matches(str(value), names, n=1)
-        hint = f"; did you mean `{near[0]}`?" if near else ""
         field = param.human_readable_name if param else "name"
-        raise InputError.about("command line", field, str(value), ", ".join(names) + hint)
+        raise InputError.about("command line", field, str(value), one_of(str(value), names))
 
 
 def console() -> Console:

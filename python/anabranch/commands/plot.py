@@ -9,8 +9,8 @@ import click
 from anabranch import figures, results
 from anabranch.commands.options import PATH
 from anabranch.errors import InputError
-from anabranch.plotting import KINDS, Request, chart, drawing, paper
-from anabranch.plotting.frame import near
+from anabranch.nearest import one_of
+from anabranch.plotting import KINDS, Request, chart, drawing, lanes, paper
 from anabranch.studies.results import StudyResult
 
 
@@ -76,6 +76,11 @@ def plot(
             allowed = "nothing of a study: its figures are drawn as the study says; see --figure"
             raise InputError.about("command line", "--y, --x, --by, ...", "given", allowed)
         paper.save(figures.redrawn(_of_study(result[0], files, stem), size), out)
+    elif y == results.TIMELINE:
+        if request != Request() or len(result) > 1:
+            allowed = "nothing beside a timeline, which is of one run"
+            raise InputError.about("command line", "--x, --by, ...", "given", allowed)
+        paper.save(lanes.figure(*results.happened(result[0]), columns, height), out)
     elif stem is not None:
         raise InputError.about("command line", "--figure", stem, "of a study's results alone")
     else:
@@ -94,8 +99,8 @@ def _of_study(place: Path, files: list[Path], stem: str | None) -> Path:
         found = StudyResult.load(place)
         stem = found.headline if found else None
         if stem is None and len(named) > 1:
-            raise InputError.about("command line", "--figure", "(missing)", near("", named))
+            raise InputError.about("command line", "--figure", "(missing)", one_of("", named))
         stem = stem or next(iter(named))
     if stem not in named:
-        raise InputError.about("command line", "--figure", stem, near(stem, named))
+        raise InputError.about("command line", "--figure", stem, one_of(stem, named))
     return named[stem]

@@ -15,6 +15,7 @@ from anabranch.commands.remaining import Remaining, shown
 from anabranch.errors import InputError
 from anabranch.files import output_directory
 from anabranch.native import interruptible
+from anabranch.nearest import one_of
 from anabranch.report.study import write_example, write_study_report
 from anabranch.studies.live import LiveOutcome
 from anabranch.studies.results import StudyResult
@@ -54,7 +55,7 @@ def reproduce(
     size = Strength(strength or "default")
     for name in names:
         if name not in studies.ALL:
-            raise InputError.about("command line", "STUDY", name, ", ".join(studies.ALL))
+            raise InputError.about("command line", "STUDY", name, one_of(name, studies.ALL))
     possible = [name for name in studies.ALL if not live or studies.ALL[name].live]
     for name in names:
         if name not in possible:

@@ -20,11 +20,17 @@ from anabranch import sweep as sweeps
 from anabranch.commands.options import PATH, console, jobs_option
 from anabranch.errors import RunError
 from anabranch.native import interruptible
-from anabranch.report.sweep import Shown, sweep_tables
+from anabranch.report.sweep import sweep_tables
 from anabranch.sweep import executors
+from anabranch.sweep.shown import Shown
 
 MOST = 100
 """Rows of a table on the terminal."""
+
+ALIKE = (
+    "All replications came out the same: nothing in this scenario draws at random, so that there"
+    " are no intervals. Random loss, jitter, `start_spread` or traffic by a law would."
+)
 
 
 @click.command()
@@ -77,6 +83,8 @@ def sweep(plan: Path, executor: str, jobs: int, resume: bool, out: Path) -> None
         crew.close()
     means, pairs = sweep_tables(result)
     terminal.print(_table(means))
+    if result.alike():
+        terminal.print(ALIKE)
     if pairs.rows:
         terminal.print("\nDifferences, paired by replication", style="bold")
         terminal.print(_table(pairs))

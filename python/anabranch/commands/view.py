@@ -14,6 +14,9 @@ import click
 from anabranch.commands.options import PATH
 from anabranch.errors import InputError
 
+MOST_BELOW = 12
+"""Folders that are named where one without a report was given."""
+
 
 @click.command()
 @click.argument("directories", type=PATH, metavar="DIR...", nargs=-1, required=True)
@@ -49,8 +52,7 @@ def view(directories: tuple[Path, ...], serve: bool, port: int, out: Path) -> No
         directory = overlay.write_overlay(out, directories).parent
     page = directory / "report.html"
     if not page.is_file():
-        allowed = "a directory that `anabranch run`, `live`, `sweep` or `reproduce` wrote"
-        raise InputError.about(str(directory), "report.html", "missing", allowed)
+        raise InputError.about(str(directory), "report.html", "missing", _with_reports(directory))
     if serve:
         _serve(directory, port)
         return
@@ -60,6 +62,14 @@ def view(directories: tuple[Path, ...], serve: bool, port: int, out: Path) -> No
     except webbrowser.Error:
         return
     webbrowser.open(page.resolve().as_uri())
+
+
+def _with_reports(directory: Path) -> str:
+    """What to name in place of a folder without a report: those below it that have one."""
+    below = sorted(str(page.parent) for page in directory.glob("*/report.html"))
+    if not below:
+        return "a directory that `anabranch run`, `live`, `sweep` or `reproduce` wrote"
+    return f"a directory with a report: {', '.join(below[:MOST_BELOW])}"
 
 
 class _Quiet(http.server.SimpleHTTPRequestHandler):

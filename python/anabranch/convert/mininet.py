@@ -40,8 +40,8 @@ def mininet(text: str, file: str, ends: tuple[str, str], line: str) -> Converted
         raise InputError.about(file, "link", text.strip()[:60], allowed)
 
     def named(kind: str) -> list[str]:
-        made = (call.args[0] for call in calls if names[id(call)] == kind and call.args)
-        return [_node(name, file) for name in made]
+        made = (call for call in calls if names[id(call)] == kind and call.args)
+        return [_node(call.args[0], f"{file}: line {call.lineno}") for call in made]
 
     notes = []
     if any(link.there.rate is None for link in links):

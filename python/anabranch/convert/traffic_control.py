@@ -1,6 +1,8 @@
-"""Command lines of Linux's traffic control: netem, tbf, one htb class, pfifo, bfifo.
+"""Command lines of Linux's traffic control: netem, tbf, one htb class, pfifo, bfifo,
+codel, fq_codel.
 
-Grammar, units and defaults are those of tc(8), tc-netem(8), tc-tbf(8), tc-htb(8) of iproute2.
+Grammar, units and defaults are those of tc(8), tc-netem(8), tc-tbf(8), tc-htb(8),
+tc-codel(8), tc-fq_codel(8) of iproute2.
 """
 
 from __future__ import annotations
@@ -29,6 +31,8 @@ _BITS |= {"kibit": 2**10, "mibit": 2**20, "gibit": 2**30, "bps": 8, "kbps": 8 * 
 _BITS |= {"mbps": 8 * 10**6, "gbps": 8 * 10**9, "kibps": 2**13, "mibps": 2**23}
 _SIZES = {"b": 1, "": 1, "k": 2**10, "kb": 2**10, "m": 2**20, "mb": 2**20, "g": 2**30}
 _SIZES |= {"gb": 2**30, "kbit": 2**7, "mbit": 2**17}
+_Law = Callable[["Words", Way, list[str]], None]
+"""What reads the words of a discipline behind its name."""
 NETEM_LIMIT = "1000 packets"
 """Of netem without `limit`."""
 
@@ -102,7 +106,9 @@ def tc(text: str, file: str, ends: tuple[str, str], line: str) -> Converted:
     if not ways:
         raise InputError.about(file, "tc", text.strip()[:60], "commands that add a qdisc")
     if len(ways) > 2:
-        allowed = "one device, or two that are the ends of one link"
+        allowed = (
+            "one device, or two that are the ends of one link: convert the lines of each link alone"
+        )
         raise InputError.about(file, "dev", ", ".join(ways), allowed)
     there, back = (*ways.values(), Way())[:2]
     if any(way.rate is None and way.token_bucket is None for way in (there, back)):
@@ -291,7 +297,7 @@ def _htb(words: Words, way: Way, notes: list[str]) -> None:
     notes.append("htb's bursts are left out: the link sends at its rate.")
 
 
-def _fifo(unit: str) -> Callable[[Words, Way, list[str]], None]:
+def _fifo(unit: str) -> _Law:
     def read(words: Words, way: Way, _notes: list[str]) -> None:
         limit = Decimal(1000)
         if words.peek() == "limit":
@@ -303,12 +309,53 @@ def _fifo(unit: str) -> Callable[[Words, Way, list[str]], None]:
     return read
 
 
-_LAWS: dict[str, Callable[[Words, Way, list[str]], None]] = {
+def _managed(kind: str, counts: Mapping[str, str], times: Mapping[str, str]) -> _Law:
+    """A discipline with the same options as ours, under names of their own; the defaults are the
+    same, too."""
+
+    def read(words: Words, way: Way, _notes: list[str]) -> None:
+        queue: dict[str, object] = {"kind": kind}
+        while words.peek():
+            option = words.take()
+            if option in times:
+                found = words.number(option, _TIMES, "a time, as 5ms")
+                queue[times[option]] = seconds(found)
+            elif option in counts:
+                found = words.number(option, {"": 1}, "a number")
+                name, _, unit = counts[option].partition(" ")
+                queue[name] = f"{plain(found)} {unit}" if unit else int(found)
+            elif option in ("ecn", "noecn"):
+                queue["ecn"] = option == "ecn"
+            else:
+                known = ", ".join([*counts, *times, "ecn", "noecn"])
+                raise no_counterpart(words.place, kind, option, f"known are {known}")
+        if way.queue is not None:
+            instead = "of netem, tbf and another queue a link has one"
+            raise no_counterpart(words.place, "qdisc below another", kind, instead)
+        way.queue = queue
+
+    return read
+
+
+_CODEL_TIMES = {"target": "target", "interval": "interval", "ce_threshold": "ce_threshold"}
+
+_LAWS: dict[str, _Law] = {
     "netem": _netem,
     "tbf": _tbf,
     "htb": _htb,
     "pfifo": _fifo("packets"),
     "bfifo": _fifo("B"),
+    "codel": _managed("codel", {"limit": "limit packets"}, _CODEL_TIMES),
+    "fq_codel": _managed(
+        "fq-codel",
+        {
+            "limit": "limit packets",
+            "flows": "queues",
+            "quantum": "quantum B",
+            "drop_batch": "drop_batch",
+        },
+        _CODEL_TIMES,
+    ),
 }
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
+from anabranch import si
 from anabranch.experiment import RunResult, Scenario
 from anabranch.library.entry import Window
 from anabranch.stats import Estimate
@@ -50,8 +51,11 @@ class Rule:
 
     def judged(self, quantity: str, measured: Estimate, standards: Sequence[Estimate]) -> Statement:
         """The number with its verdict: the whole interval, a part of it or none is within."""
-        rule = at_least if self.direction == "at least" else at_most
-        return Statement.of(quantity, measured, rule(self.bound(standards)))
+        bound = self.bound(standards)
+        low = self.direction == "at least"
+        rule = at_least(bound) if low else at_most(bound)
+        text = f"{'≥' if low else '≤'} {si.number(bound)}"  # a mean has no six digits to show
+        return Statement.of(quantity, measured, replace(rule, text=text))
 
     def text(self) -> str:
         """Returns the rule in words."""

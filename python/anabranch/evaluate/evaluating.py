@@ -14,6 +14,7 @@ from anabranch.evaluate.check import STANDARDS, Check, Scale
 from anabranch.evaluate.checks import ALL
 from anabranch.experiment import RunResult, Scenario
 from anabranch.library.entry import Window
+from anabranch.nearest import one_of
 from anabranch.stats import Estimate
 from anabranch.studies.results import StudyResult
 from anabranch.studies.study import Context, Runs
@@ -111,7 +112,7 @@ def selected(names: Sequence[str]) -> list[Check]:
     known = {check.name: check for check in ALL}
     for name in names:
         if name not in known:
-            raise InputError.about("command line", "--check", name, ", ".join(known))
+            raise InputError.about("command line", "--check", name, one_of(name, known))
     return [known[name] for name in dict.fromkeys(names)] or list(ALL)
 
 

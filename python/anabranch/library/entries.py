@@ -27,6 +27,7 @@ from anabranch.library.suite.experiments import (
     ramp_up,
     transient,
 )
+from anabranch.nearest import one_of
 from anabranch.network import Network
 
 _SUITE = "draft-irtf-iccrg-tcpeval-01"
@@ -62,7 +63,7 @@ ALL: Mapping[str, Entry] = {entry.name: entry for entry in _ENTRIES}
 def find(name: str) -> Entry:
     """Returns the scenario of that name."""
     if name not in ALL:
-        raise InputError.about("library", "scenario", name, ", ".join(ALL))
+        raise InputError.about("library", "scenario", name, one_of(name, ALL))
     return ALL[name]
 
 
@@ -73,5 +74,5 @@ def build(name: str, parameters: Mapping[str, Any]) -> Network:
     for parameter in parameters:
         if parameter not in known:
             where = f"library:{name}"
-            raise InputError.about(where, "parameter", parameter, ", ".join(known))
+            raise InputError.about(where, "parameter", parameter, one_of(parameter, known))
     return found.build(**parameters)

@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
+from anabranch.errors import InputError
 from anabranch.experiment import LIBRARY, Scenario
-from anabranch.library.entries import build, find
+from anabranch.library.entries import ALL, build, find
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,8 @@ def load(path: str | Path) -> Scenario:
 
     It is checked when it is resolved or run.
     """
+    if str(path) in ALL and not Path(path).exists():
+        raise InputError.about(str(path), "scenario", "no such file", f"`{LIBRARY}{path}`")
     if not str(path).startswith(LIBRARY):
         return Scenario.load(path)
     return LibraryScenario("", str(path)).set()  # a name that there is not is told at once

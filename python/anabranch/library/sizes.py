@@ -16,6 +16,7 @@ from typing import Any
 from anabranch.errors import InputError
 from anabranch.files import read_text
 from anabranch.library.quantities import octets
+from anabranch.nearest import one_of
 
 Law = dict[str, Any]
 """The table `sizes` of a flow, see docs/scenario.md."""
@@ -65,7 +66,7 @@ def from_file(path: str | Path) -> Law:
 def published(name: str) -> Law:
     """A published distribution by its name, one of `PUBLISHED`."""
     if name not in PUBLISHED:
-        raise InputError.about("library", "sizes", name, ", ".join(PUBLISHED))
+        raise InputError.about("library", "sizes", name, one_of(name, PUBLISHED))
     file = resources.files("anabranch.library") / "data" / f"{name}.cdf"
     return _read(file.read_text(encoding="utf-8"), name)
 

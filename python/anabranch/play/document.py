@@ -14,6 +14,7 @@ from anabranch.experiment import LIBRARY, Scenario
 from anabranch.library.entries import ALL, build, find
 from anabranch.library.entry import Entry
 from anabranch.library.scenario import LibraryScenario, load
+from anabranch.nearest import one_of
 
 Table = dict[str, Any]
 """A table of a scenario, as `tomllib` reads it; controls write into it."""
@@ -60,7 +61,7 @@ def opened(name: str) -> Opened:
         return Opened(name, name, text=lab_text(name.removeprefix(LAB)))
     if name.startswith(LIBRARY):
         return Opened(name, name, entry=find(name.removeprefix(LIBRARY)))
-    raise InputError.about("playground", "scenario", name[:80], ", ".join(names()))
+    raise InputError.about("playground", "scenario", name[:80], one_of(name, names()))
 
 
 def opened_file(path: Path | str) -> Opened:
@@ -101,6 +102,6 @@ def lab_names() -> list[str]:
 def lab_text(name: str) -> str:
     """The TOML of a scenario of the lab."""
     if name not in lab_names():
-        raise InputError.about("lab", "scenario", name[:80], ", ".join(lab_names()))
+        raise InputError.about("lab", "scenario", name[:80], one_of(name, lab_names()))
     folder = resources.files("anabranch.play").joinpath("lab", "scenarios")
     return folder.joinpath(f"{name}.toml").read_text("utf-8")

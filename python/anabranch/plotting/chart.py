@@ -9,8 +9,9 @@ import pandas as pd
 
 from anabranch import si, stats
 from anabranch.errors import InputError
+from anabranch.nearest import one_of
 from anabranch.plotting import pairs
-from anabranch.plotting.frame import REPLICATION, Frame, near
+from anabranch.plotting.frame import REPLICATION, Frame
 from anabranch.plotting.where import Where, keep, numeric, unit_of_labels
 
 KINDS = ("line", "bars", "cdf", "box", "heatmap", "paired")
@@ -110,7 +111,7 @@ def _chart(frame: Frame, request: Request) -> Chart:
         raise InputError.about(frame.origin, "--y", frame.y, "a column that has values")
     kind = request.kind or frame.kind
     if kind is not None and kind not in KINDS:
-        raise InputError.about("plot", "--kind", kind, near(kind, KINDS))
+        raise InputError.about("plot", "--kind", kind, one_of(kind, KINDS))
     if set(request.log) - set("xy"):
         raise InputError.about("plot", "--log", request.log, "x, y or xy")
     roles = _roles(frame, request, kind)
@@ -142,7 +143,7 @@ def _roles(frame: Frame, request: Request, kind: str | None) -> Roles:
         x = next(iter(numbers if kind not in ("bars", "box") else []), "") or next(iter(left), "")
         x = x or next((each for each in frame.varied if each not in given.values()), "")
         if not x:
-            raise InputError.about(frame.origin, "--x", "(missing)", near("", frame.data.columns))
+            raise InputError.about(frame.origin, "--x", "(missing)", one_of("", frame.data.columns))
         left = [column for column in left if column != x]
     by = given.get("by") or (left.pop(0) if left else "")
     panels = given.get("panels") or (left.pop(0) if left else "")

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import difflib
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import pandas as pd
 
 from anabranch import si
 from anabranch.errors import InputError
+from anabranch.nearest import one_of
 
 REPLICATION = "replication"
 """The column that says of which run a row is: intervals are over runs, never over rows of one."""
@@ -88,16 +88,8 @@ class Frame:
         """The column's name if there is one of that name; else an `InputError` with the nearest."""
         if column in self.data:
             return column
-        raise InputError.about(self.origin, option, column, near(column, self.data.columns))
+        raise InputError.about(self.origin, option, column, one_of(column, self.data.columns))
 
     def only(self, data: pd.DataFrame) -> Frame:
         """Returns the frame of some of the rows."""
         return replace(self, data=data)
-
-
-def near(wanted: str, names: Iterable[object], most: int = 12) -> str:
-    """What is allowed instead of a name that there is not: the nearest first."""
-    known = [str(name) for name in names]
-    close = difflib.get_close_matches(wanted, known, n=1)
-    shown = ", ".join(known[:most]) + (f" and {len(known) - most} more" * (len(known) > most))
-    return f"did you mean `{close[0]}`? There are {shown}" if close else shown

@@ -12,7 +12,8 @@ import pandas as pd
 
 from anabranch import si
 from anabranch.errors import InputError
-from anabranch.plotting.frame import Frame, near
+from anabranch.nearest import one_of
+from anabranch.plotting.frame import Frame
 
 Where = Mapping[str, Any] | Sequence[str]
 """Conditions as text, or the allowed value or values of each column."""
@@ -35,10 +36,9 @@ def keep(frame: Frame, where: Where) -> Frame:
             raise InputError.about("plot", "--where", condition, allowed)
         name, sign, value = found.groups()
         column = frame.checked(name, "--where")
-        rows = frame.only(frame.data[_mask(frame.data[column], sign, value, condition)])
+        rows = frame.only(frame.data[_mask(frame, column, sign, value, condition)])
         if rows.data.empty:
-            values = [_shown(each) for each in frame.values(column)]
-            raise InputError.about(frame.origin, "--where", condition, near(value, values))
+            raise _refused(frame, column, condition, value)
         frame = rows
     return frame
 
@@ -54,7 +54,8 @@ def texts(where: Where) -> list[str]:
     return conditions
 
 
-def _mask(column: pd.Series[Any], sign: str, value: str, condition: str) -> pd.Series[Any]:
+def _mask(frame: Frame, name: str, sign: str, value: str, condition: str) -> pd.Series[Any]:
+    column = frame.data[name]
     if sign in _ORDERS:
         numbers, bound = numeric(column), _number(value)
         if numbers is None or bound is None:
@@ -63,9 +64,18 @@ def _mask(column: pd.Series[Any], sign: str, value: str, condition: str) -> pd.S
     # A value may have a comma of its own, as `2 Mbit/s, no loss` has.
     wanted = [value] if value in {_shown(each) for each in column.unique()} else value.split(",")
     matches = pd.Series(False, index=column.index)
-    for each in wanted:
-        matches |= column.map(_test(each.strip())).astype(bool)
+    for each in map(str.strip, wanted):
+        found = column.map(_test(each)).astype(bool)
+        if not found.any():
+            raise _refused(frame, name, condition, each)
+        matches |= found
     return matches if sign == "=" else ~matches
+
+
+def _refused(frame: Frame, column: str, condition: str, value: str) -> InputError:
+    """That no row of the column has the value, with those that there are."""
+    values = [_shown(each) for each in frame.values(column)]
+    return InputError.about(frame.origin, "--where", condition, one_of(value, values))
 
 
 def _test(wanted: str) -> Callable[[Any], bool]:

@@ -30,6 +30,7 @@ def write_overlay(directory: Path, places: Sequence[Path]) -> Path:
     if len(places) > MOST_RUNS:
         allowed = f"{MOST_RUNS} runs at most, a colour each"
         raise InputError.about("command line", "DIR", f"{len(places)} runs", allowed)
+    results.check_runs(places)
     names = results.names(places)
     charts = Charts()
     numbers = [charts.add(chart) for chart in overlay_charts(places)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 
 from anabranch import tables, timeline
@@ -22,6 +23,7 @@ def write_run_report(
     the scenario with all that was left to defaults. `live` are the facts of a run in real time."""
     if isinstance(result.run, Run):  # a packet capture has no scenario
         write_text(directory / "scenario.toml", result.run.resolved)
+    file = scenario if scenario.startswith("library:") else Path(scenario).name
     charts = Charts()
     numbers = [charts.add(chart) for chart in explorer.charts(result)]
     happened = explorer.what_happened(result)
@@ -29,7 +31,8 @@ def write_run_report(
     page = render(
         "run.html.j2",
         charts,
-        scenario=scenario,
+        title=_name(result) or file,
+        file=file,
         result=result,
         live=live,
         tables=_tables(result),
@@ -39,6 +42,13 @@ def write_run_report(
         links=links(directory, "."),
     )
     write_text(directory / "report.html", page)
+
+
+def _name(result: Recorded) -> str:
+    """The name that the scenario gives itself; empty where it has none."""
+    if not isinstance(result.run, Run):
+        return ""
+    return str(tomllib.loads(result.run.resolved).get("name", ""))
 
 
 def _tables(result: Recorded) -> list[Shown]:

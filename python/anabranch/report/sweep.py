@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,17 +11,9 @@ from anabranch.files import write_text
 from anabranch.report.charts import Chart, Kind, Trace, apart
 from anabranch.report.links import links
 from anabranch.report.page import Charts, render
-from anabranch.stats import Estimate
 from anabranch.sweep.parameters import Value
+from anabranch.sweep.shown import Shown, differences, means, told
 from anabranch.sweep.sweep import SweepResult
-
-
-@dataclass(frozen=True)
-class Shown:
-    """A table of a sweep as people read it."""
-
-    columns: list[str]
-    rows: list[list[str]]
 
 
 def write_sweep_report(directory: Path, title: str, result: SweepResult) -> None:
@@ -31,12 +22,12 @@ def write_sweep_report(directory: Path, title: str, result: SweepResult) -> None
     charts = Charts()
     names = list(result.states[0].point.labels)
     numbers = [charts.add(chart) for chart in sweep_charts(names, result.summary(), units(result))]
-    means, pairs = sweep_tables(result)
+    table, pairs = sweep_tables(result)
     page = render(
         "sweep.html.j2",
         charts,
         title=title,
-        means=means,
+        means=table,
         pairs=pairs,
         numbers=numbers,
         links=links(directory, "."),
@@ -52,38 +43,7 @@ def units(result: SweepResult) -> dict[str, str]:
 def sweep_tables(result: SweepResult) -> tuple[Shown, Shown]:
     """Means with their intervals, and paired differences, with units."""
     names, unit = list(result.states[0].point.labels), units(result)
-    means = [
-        [
-            *(_label(row[name]) for name in names),
-            str(row["metric"]),
-            si.estimate(_estimate(row, "mean"), unit[str(row["metric"])]),
-            str(row["n"]),
-        ]
-        for row in result.summary()
-    ]
-    pairs = [
-        [
-            f"{_label(row['value'])} - {_label(row['against'])}",
-            *("" if name == row["parameter"] else _label(row[name]) for name in names),
-            str(row["metric"]),
-            si.estimate(_estimate(row, "difference"), unit[str(row["metric"])]),
-            str(row["n"]),
-        ]
-        for row in result.pairs()
-    ]
-    columns = ["pair", *names, "metric", "difference", "n"]
-    # A parameter that is in the pair alone has no column of its own.
-    used = [n for n, name in enumerate(columns) if any(row[n] for row in pairs)]
-    kept = Shown([columns[n] for n in used], [[row[n] for n in used] for row in pairs])
-    return Shown([*names, "metric", "mean", "n"], means), kept
-
-
-def _estimate(row: Mapping[str, Any], name: str) -> Estimate:
-    return Estimate(row[name], row["ci_low"], row["ci_high"], row["n"])
-
-
-def _label(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return means(names, result.summary(), unit), differences(names, result.pairs(), unit)
 
 
 def sweep_charts(
@@ -100,7 +60,7 @@ def sweep_charts(
     others = [name for name in varying if name != across]
     found: dict[str, dict[str, list[Mapping[str, Any]]]] = {}
     for row in rows:
-        name = ", ".join(f"{each} {_label(row[each])}" for each in others) or str(row["metric"])
+        name = ", ".join(f"{each} {told(row[each])}" for each in others) or str(row["metric"])
         found.setdefault(str(row["metric"]), {}).setdefault(name, []).append(row)
     return [
         _chart(metric, across, series, unit.get(metric, "")) for metric, series in found.items()
@@ -112,7 +72,7 @@ def _chart(
 ) -> Chart:
     values = list(dict.fromkeys(row[across] for rows in series.values() for row in rows))
     numbers = _numbers(values)
-    names = [] if numbers else [_label(value) for value in values]
+    names = [] if numbers else [told(value) for value in values]
     at: Mapping[Value, float] = numbers or {value: float(n) for n, value in enumerate(values)}
     axis = across.replace("_", " ")
     if numbers and (units := {each[1] for value in values if (each := si.quantity(str(value)))}):

@@ -10,7 +10,8 @@ import pyarrow as pa
 
 from anabranch import si
 from anabranch.errors import InputError
-from anabranch.plotting.frame import Frame, near
+from anabranch.nearest import one_of
+from anabranch.plotting.frame import Frame
 from anabranch.sweep.metrics import TABLES, Metric, numeric_columns
 from anabranch.sweep.schedule import Progress
 
@@ -51,7 +52,7 @@ def frame(
     kind = TABLES.get(table or "flows")
     if kind is None or column not in numeric_columns(kind):
         columns = numeric_columns(kind) if kind else [f"{each}.COLUMN" for each in TABLES]
-        raise InputError.about(origin, "--y", y, near(column, [*known, *columns]))
+        raise InputError.about(origin, "--y", y, one_of(column, [*known, *columns]))
     data = pd.DataFrame(rows_of(table or "flows").to_pydict())
     if column not in data:
         raise InputError.about(origin, "--y", y, f"runs that have rows in `{table}`")

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from anabranch import recorded, rows, si, stats
 from anabranch.errors import InputError
+from anabranch.nearest import one_of
 
 SUBJECTS = ("flow", "name")
 """Columns that say what a row of a table is about."""
@@ -64,13 +65,15 @@ class Metric:
         """Refuses a column that the table does not have, or that is no number."""
         kind = TABLES.get(self.table)
         if kind is None:
-            raise InputError.about(where, "metrics.table", self.table, ", ".join(TABLES))
+            raise InputError.about(where, "metrics.table", self.table, one_of(self.table, TABLES))
         numbers = [each for each in numeric_columns(kind) if kind is not rows.Run or each in KEPT]
         if self.column not in numbers:
             allowed = f"of {self.table} one of {', '.join(numbers)}"
             raise InputError.about(f"metric {self.name}", "column", self.column, allowed)
         if self.reduce not in REDUCTIONS:
-            raise InputError.about(where, "metrics.reduce", self.reduce, ", ".join(REDUCTIONS))
+            raise InputError.about(
+                where, "metrics.reduce", self.reduce, one_of(self.reduce, REDUCTIONS)
+            )
         if self.path is not None and self.table != "paths":
             allowed = 'a metric of `table = "paths"`'
             raise InputError.about(where, "metrics.path", self.path, allowed)

@@ -5,12 +5,12 @@ A run that ends at once has a row for each flow and link, also for those that st
 
 from __future__ import annotations
 
-import difflib
 import tomllib
 from collections.abc import Iterable, Sequence
 
 from anabranch.errors import InputError
 from anabranch.experiment import RunResult, Scenario
+from anabranch.nearest import one_of
 from anabranch.sweep.metrics import Metric, matches
 from anabranch.sweep.store import Point
 
@@ -35,9 +35,7 @@ def refuse_empty(metrics: Sequence[Metric], points: Iterable[Point], where: str)
         left = still
     for metric in left:
         field, value, there = missed[metric.name]
-        near = difflib.get_close_matches(value, there, n=1)
-        names = ", ".join(there[:20]) + (", ..." if len(there) > 20 else "")
-        allowed = (f"did you mean `{near[0]}`? There are " if near else "") + (names or "none here")
+        allowed = one_of(value, there) if there else "none here"
         raise InputError.about(f"{where}: metric {metric.name}", field, value, allowed)
 
 

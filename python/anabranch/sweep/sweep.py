@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from anabranch import stats
+from anabranch import notebook, stats
 from anabranch.errors import InputError, RunError
 from anabranch.experiment import Scenario
 from anabranch.native import core
 from anabranch.rows import CsvRow
 from anabranch.stats import Estimate
 from anabranch.sweep import parameters as varied
-from anabranch.sweep import probe
+from anabranch.sweep import probe, shown
 from anabranch.sweep.executors import Executor, Local
 from anabranch.sweep.metrics import Metric, Replications
 from anabranch.sweep.parameters import Parameter, Value
@@ -143,7 +143,7 @@ class Sweep:
         return result
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SweepResult:
     """The result of a finished sweep."""
 
@@ -151,6 +151,19 @@ class SweepResult:
     states: list[Progress]
     metrics: list[Metric]
     rule: Replications
+
+    def __repr__(self) -> str:
+        """The means with their intervals as a table of text."""
+        return notebook.text(*self._means())
+
+    def _repr_html_(self) -> str:
+        """The means with their intervals as a table, for notebooks."""
+        return notebook.html(*self._means())
+
+    def _means(self) -> tuple[list[str], list[list[str]]]:
+        unit = {metric.name: metric.unit for metric in self.metrics}
+        table = shown.means(list(self.states[0].point.labels), self.summary(), unit)
+        return table.columns, table.rows
 
     def failures(self) -> list[tuple[dict[str, Value], str]]:
         """The points that failed, by their parameters, and why."""
@@ -164,6 +177,22 @@ class SweepResult:
             for part in self.store.table(name, state.point, state.target)
         ]
         return pa.concat_tables(parts) if parts else pa.table({})
+
+    def alike(self) -> bool:
+        """Whether each point was run several times and came out the same every time, by its events
+        and its metrics: then the scenario draws nothing at random that matters, and there are no
+        intervals. Initial sequence numbers always differ."""
+        several = [state for state in self.states if state.target > 1]
+        return bool(several) and all(
+            len(set(self._events(state))) == 1
+            and all(len(set(self.values(each.name, state))) <= 1 for each in self.metrics)
+            for state in several
+        )
+
+    def _events(self, state: Progress) -> list[tuple[int, float]]:
+        """Of each replication the number of events and the date at which it ended."""
+        parts = self.store.table("runs", state.point, state.target)
+        return [(row["events"], row["end_s"]) for part in parts for row in part.to_pylist()]
 
     def values(self, metric: str, state: Progress) -> list[float]:
         """The metric of each replication of a point, in order."""

@@ -8,6 +8,7 @@ from anabranch.errors import InputError
 from anabranch.library.entry import Window, tcp, within
 from anabranch.library.quantities import bits_per_second, seconds
 from anabranch.library.suite.basic import Central, add, held
+from anabranch.nearest import one_of
 from anabranch.network import Network
 from anabranch.settings import Toml
 
@@ -93,7 +94,7 @@ def transient(
 def _changes(case: str, rate: str, taken: float, at: str) -> Toml:
     rest = f"{round(bits_per_second(rate) * (1 - taken))} bit/s"
     if case not in TRANSIENTS:
-        raise InputError.about("library", "case", case, ", ".join(TRANSIENTS))
+        raise InputError.about("library", "case", case, one_of(case, TRANSIENTS))
     if case == "bursts":
         steps = [{"at": "0 s", "rate": rate}, {"at": "4 s", "rate": rest}]
         return {"schedule": {"steps": steps, "period": "5 s"}}

@@ -1,0 +1,95 @@
+"""The timeline of a run as a figure for a paper: what happened when, in a lane for each link, flow
+and path, as the report has it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+
+from anabranch.errors import InputError
+from anabranch.looks import COLOURS
+from anabranch.plotting import paper
+from anabranch.report.charts import Chart, Trace
+from anabranch.report.lanes import timeline_chart
+from anabranch.timeline import NEEDED, Event
+
+LANE = 0.2
+"""Inches of a lane."""
+AROUND = 1.0
+"""Inches of the axis and of the legend below it."""
+ENTRY = 1.1
+"""Inches of an entry of the legend."""
+MARKS = ("o", "s", "^", "D")
+"""Of a trace's `mark`, as the report draws it."""
+LASTS = "flow lasts"
+"""A pale bar behind all others."""
+
+
+def figure(
+    events: Sequence[Event],
+    end_s: float,
+    columns: float = 2.0,
+    height: float | None = None,
+    axes: Axes | None = None,
+) -> Figure:
+    """The events of a run that ended then; an `InputError` if only its flows are known."""
+    chart = timeline_chart(events, end_s, "")
+    if chart is None:
+        raise InputError.about("plot", "timeline", "nothing happened", NEEDED)
+    if axes is not None:
+        axes.legend(handles=_draw(axes, chart), fontsize=6.5)
+        drawn = axes.get_figure(root=True)
+        assert isinstance(drawn, Figure)
+        return drawn
+    width, _ = paper.size(columns, height)
+    tall = height or LANE * len(chart.ynames) + AROUND
+    made = Figure(figsize=(width, tall), layout="constrained")
+    handles = _draw(made.subplots(), chart)
+    fit = max(int(width / ENTRY), 1)
+    made.legend(handles=handles, ncols=fit, loc="outside lower center", fontsize=6.5, frameon=False)
+    return made
+
+
+def _draw(axes: Axes, chart: Chart) -> list[Any]:
+    """Draws into the axes, and returns what the legend has."""
+    handles = [_spans(axes, trace) if trace.kind == "spans" else _points(axes, trace)
+               for trace in chart.traces]  # fmt: skip
+    axes.set_yticks(range(len(chart.ynames)), chart.ynames, fontsize=7)
+    axes.set_ylim(-0.6, len(chart.ynames) - 0.4)
+    axes.set_xlim(*(chart.xlim or (None, None)))
+    axes.set_xlabel("time (s)", fontsize=8)
+    axes.tick_params(axis="x", labelsize=7)
+    axes.tick_params(axis="y", length=0)
+    axes.grid(axis="x", color="#dddddd", linewidth=0.5)
+    axes.set_axisbelow(True)
+    for side in ("top", "right", "left"):
+        axes.spines[side].set_visible(False)
+    return handles
+
+
+def _spans(axes: Axes, trace: Trace) -> Patch:
+    assert trace.high is not None
+    pale = trace.name == LASTS
+    colour, alpha = COLOURS[trace.colour], 0.25 if pale else 0.75
+    for start, end, lane in zip(trace.x, trace.high, trace.y, strict=True):
+        tall = 0.8 if pale else 0.45
+        axes.broken_barh([(start, end - start)], (lane - tall / 2, tall), color=colour, alpha=alpha,
+                         linewidth=0)  # fmt: skip
+    return Patch(color=colour, alpha=alpha, linewidth=0, label=trace.name)
+
+
+def _points(axes: Axes, trace: Trace) -> Any:
+    style: dict[str, Any] = {"marker": MARKS[trace.mark % len(MARKS)], "markersize": 3}
+    if trace.kind == "crosses":
+        style = {"marker": "x", "markersize": 3, "markeredgewidth": 0.8}
+    elif trace.kind == "dots":
+        style = {"marker": ".", "markersize": 2.5}
+    colour = COLOURS[trace.colour]
+    (drawn,) = axes.plot(
+        trace.x, trace.y, linestyle="none", color=colour, label=trace.name, clip_on=False, **style
+    )
+    return drawn

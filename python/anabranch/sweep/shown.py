@@ -1,0 +1,60 @@
+"""The tables of a sweep as people read them: on the terminal, in the report, printed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from anabranch import si
+from anabranch.rows import CsvRow
+from anabranch.stats import Estimate
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A table of texts."""
+
+    columns: list[str]
+    rows: list[list[str]]
+
+
+def means(names: Sequence[str], rows: Sequence[CsvRow], unit: Mapping[str, str]) -> Shown:
+    """Means with their intervals, of the rows of `SweepResult.summary`; a metric has a unit."""
+    lines = [
+        [
+            *(told(row[name]) for name in names),
+            str(row["metric"]),
+            si.estimate(_estimate(row, "mean"), unit[str(row["metric"])]),
+            str(row["n"]),
+        ]
+        for row in rows
+    ]
+    return Shown([*names, "metric", "mean", "n"], lines)
+
+
+def differences(names: Sequence[str], rows: Sequence[CsvRow], unit: Mapping[str, str]) -> Shown:
+    """Paired differences, of the rows of `SweepResult.pairs`."""
+    lines = [
+        [
+            f"{told(row['value'])} - {told(row['against'])}",
+            *("" if name == row["parameter"] else told(row[name]) for name in names),
+            str(row["metric"]),
+            si.estimate(_estimate(row, "difference"), unit[str(row["metric"])]),
+            str(row["n"]),
+        ]
+        for row in rows
+    ]
+    columns = ["pair", *names, "metric", "difference", "n"]
+    # A parameter that is in the pair alone has no column of its own.
+    used = [n for n, name in enumerate(columns) if any(row[n] for row in lines)]
+    return Shown([columns[n] for n in used], [[row[n] for n in used] for row in lines])
+
+
+def told(value: Any) -> str:
+    """The value of a parameter."""
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _estimate(row: Mapping[str, Any], name: str) -> Estimate:
+    return Estimate(row[name], row["ci_low"], row["ci_high"], row["n"])
