@@ -65,8 +65,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _group(item: pytest.Item) -> str:
-    """Tests of a group run one after the other, where tests run on several processors: those that
-    share the kernel's time and names, those that look at the same runs of studies, and each file."""
+    """Tests of a group run one after the other: those that share the kernel's time and names, those
+    that look at the same runs of studies, and those of a file."""
     if {"kernel", "live"} & set(needs.asked_for(item)):
         return "live"
     return "studies" if "quick" in getattr(item, "fixturenames", ()) else item.path.name
