@@ -24,7 +24,8 @@ const OTHERWISE: [(&str, &str); 9] = [
     ("unknown.pkt", "its extensions are more: AUTH, ASCONF, NR-SACK, PKTDROP"),
 ];
 /// Scripts that do not apply to it, and a word of the reason.
-const NOT_APPLICABLE: [(&str, &str); 1] = [("icmp.pkt", "ICMP")];
+const NOT_APPLICABLE: [(&str, &str); 2] =
+    [("icmp.pkt", "ICMP"), ("zero-checksum.pkt", "SCTP_ACCEPT_ZERO_CHECKSUM")];
 
 /// The beginning of a script: the peer has opened an association, which is descriptor 4.
 const ACCEPTED: &str = "
