@@ -96,7 +96,10 @@ def test_wireshark_reads_every_packet(anabranch: Command, example: Path, tmp_pat
     command += ["-o", "sctp.checksum:CRC 32c"]
     # The octets of a datagram are a pattern, which looks like a message of STUN now and then.
     bad = "(_ws.malformed && !udp) || tcp.checksum.status == 0 || ip.checksum.status == 0"
-    bad += " || sctp.checksum.status == 0 || udp.checksum.status == 0"
+    bad += " || udp.checksum.status == 0 || sctp.checksum.status == 0"
+    # Debian's tshark does not know RFC 9653: where it is agreed on, zero is a checksum, too.
+    if "zero_checksum = true" in example.read_text(encoding="utf-8"):
+        bad += " && sctp.checksum != 0"
     # Among many packets, octets that look like some protocol's header would be found.
     found = subprocess.run(
         [*command, "-Y", f"{bad} || !(tcp || sctp || udp)"],
