@@ -39,13 +39,13 @@ crate::options::ack_driven!(GaimdOptions, |o, form| {
     form.says("part of the window that a loss leaves").probability("beta", &mut o.beta)?;
 });
 
-/// A general AIMD window.
+/// Congestion control by general AIMD: its law, driven by the clock of acknowledgments.
 pub type Gaimd = AckClocked<GaimdLaw>;
 
 /// The law of general AIMD.
 #[derive(Clone, Copy, Debug)]
 pub struct GaimdLaw {
-    /// Segments.
+    /// Segments by which a window grows while it is acknowledged once.
     alpha: f64,
     beta: f64,
 }

@@ -51,9 +51,9 @@ pub(super) enum Damage {
 
 /// Where flipped bits are.
 struct Flipped {
-    /// One is in the IP header.
+    /// At least one flipped bit is in the IP header.
     in_header: bool,
-    /// One is behind it.
+    /// At least one flipped bit is behind the IP header.
     behind_header: bool,
 }
 
@@ -92,7 +92,7 @@ impl Corrupt {
         }
     }
 
-    /// Flips different bits.
+    /// Flips `bits` different bits of the octets, or all that there are, and says where they are.
     fn flip(&mut self) -> Flipped {
         let total = self.octets.len() as u64 * 8;
         let mut flipped: Vec<u64> = Vec::new();

@@ -229,3 +229,11 @@ fn from_client(pair_client: &Association, tag: u32, chunks: Vec<Chunk>) -> Packe
         SctpPacket { src_port: port, dst_port: 2000, tag, udp: None, zero_checksum: false, chunks };
     Packet::new(CLIENT[0], SERVER[0], Body::Sctp(Box::new(sctp)))
 }
+
+/// A packet of the server's, with this chunk, to the client's first address.
+fn from_server(tag: u32, chunk: Chunk) -> Packet {
+    let chunks = [chunk].into_iter().collect();
+    let sctp =
+        SctpPacket { src_port: 2000, dst_port: 1000, tag, udp: None, zero_checksum: false, chunks };
+    Packet::new(SERVER[0], CLIENT[0], Body::Sctp(Box::new(sctp)))
+}

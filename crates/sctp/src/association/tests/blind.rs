@@ -284,17 +284,7 @@ fn a_blind_attacker_cannot_stop_an_opening() {
         Chunk::CookieAck,
     ] {
         for tag in [0, 1, client.identity.local_tag ^ 1, client.identity.peer_tag ^ 1] {
-            let chunks = [chunk.clone()].into_iter().collect();
-            let sctp = SctpPacket {
-                src_port: 2000,
-                dst_port: 1000,
-                tag,
-                udp: None,
-                zero_checksum: false,
-                chunks,
-            };
-            let packet = Packet::new(SERVER[0], CLIENT[0], Body::Sctp(Box::new(sctp)));
-            client.handle_input(at_ms(110), &packet);
+            client.handle_input(at_ms(110), &from_server(tag, chunk.clone()));
         }
     }
     assert_eq!(standing(client), before);

@@ -163,10 +163,7 @@ fn echo(packet: &Packet, tag: u32) -> Packet {
     let Some(Parameter::StateCookie(cookie)) = init_ack(packet).parameters.first() else {
         panic!("no cookie: {packet:?}")
     };
-    let chunks = [Chunk::CookieEcho(cookie.clone())].into_iter().collect();
-    let sctp =
-        SctpPacket { src_port: 2000, dst_port: 1000, tag, udp: None, zero_checksum: false, chunks };
-    Packet::new(SERVER[0], CLIENT[0], Body::Sctp(Box::new(sctp)))
+    from_server(tag, Chunk::CookieEcho(cookie.clone()))
 }
 
 /// Action C, and every row that the table does not have: nothing at all.

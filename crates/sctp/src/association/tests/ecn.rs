@@ -65,12 +65,8 @@ fn a_report_of_what_was_not_sent_changes_nothing() {
     let mut pair = pair(&config(), 1, deliver);
     pair.drive(at_ms(1000));
     let before = standing(&pair.client);
-    let chunks = vec![Chunk::Ecne(pair.client.sender.origin.add(9))];
-    let chunks = chunks.into_iter().collect();
-    let tag = pair.client.identity.local_tag;
-    let forged =
-        SctpPacket { src_port: 2000, dst_port: 1000, tag, udp: None, zero_checksum: false, chunks };
-    let forged = Packet::new(SERVER[0], CLIENT[0], Body::Sctp(Box::new(forged)));
+    let forged = Chunk::Ecne(pair.client.sender.origin.add(9));
+    let forged = from_server(pair.client.identity.local_tag, forged);
     pair.client.handle_input(at_ms(1000), &forged);
     assert_eq!(standing(&pair.client), before);
 }

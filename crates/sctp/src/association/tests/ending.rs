@@ -158,17 +158,7 @@ fn a_shutdown_takes_no_reported_chunk_back() {
     };
     let tag = pair.client.identity.local_tag;
     for chunk in [Chunk::Sack(sack), Chunk::Shutdown(cum_tsn), Chunk::Shutdown(cum_tsn)] {
-        let chunks = [chunk].into_iter().collect();
-        let sctp = SctpPacket {
-            src_port: 2000,
-            dst_port: 1000,
-            tag,
-            udp: None,
-            zero_checksum: false,
-            chunks,
-        };
-        let packet = Packet::new(SERVER[0], CLIENT[0], Body::Sctp(Box::new(sctp)));
-        pair.client.handle_input(at_ms(1010), &packet);
+        pair.client.handle_input(at_ms(1010), &from_server(tag, chunk));
         assert_eq!(pair.client.observe().in_flight, 1468);
     }
     assert_eq!(pair.client.state(), State::ShutdownReceived);

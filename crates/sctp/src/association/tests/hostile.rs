@@ -177,15 +177,7 @@ fn nonsense_in_gap_blocks_is_harmless() {
     let (cum_tsn, a_rwnd) = (pair.client.sender.origin, u32::MAX);
     let duplicates = vec![cum_tsn; 300];
     let sack = Chunk::Sack(SackChunk { cum_tsn, a_rwnd, gaps, duplicates, packets: 0 });
-    let sctp = SctpPacket {
-        src_port: 2000,
-        dst_port: 1000,
-        tag: pair.client.identity.local_tag,
-        udp: None,
-        zero_checksum: false,
-        chunks: [sack].into_iter().collect(),
-    };
-    let packet = Packet::new(SERVER[0], CLIENT[0], Body::Sctp(Box::new(sctp)));
+    let packet = from_server(pair.client.identity.local_tag, sack);
     pair.client.handle_input(at_ms(1010), &packet);
     assert_eq!(pair.client.state(), State::Established);
     assert!(pair.client.observe().in_flight <= 3 * 1468);

@@ -280,21 +280,9 @@ fn a_withdrawn_gap_block_is_outstanding_again() {
     };
     let (with, without) = (sack(0, &[(2, 3)]), sack(0, &[]));
     let tag = pair.client.identity.local_tag;
-    let packet = |chunk| {
-        let chunks = [chunk].into_iter().collect();
-        let sctp = SctpPacket {
-            src_port: 2000,
-            dst_port: 1000,
-            tag,
-            udp: None,
-            zero_checksum: false,
-            chunks,
-        };
-        Packet::new(SERVER[0], CLIENT[0], Body::Sctp(Box::new(sctp)))
-    };
-    pair.client.handle_input(at_ms(1010), &packet(with));
+    pair.client.handle_input(at_ms(1010), &from_server(tag, with));
     assert_eq!(pair.client.observe().in_flight, 1468);
-    pair.client.handle_input(at_ms(1010), &packet(without));
+    pair.client.handle_input(at_ms(1010), &from_server(tag, without));
     assert_eq!(pair.client.observe().in_flight, 3 * 1468);
 }
 

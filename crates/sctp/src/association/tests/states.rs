@@ -52,10 +52,7 @@ pub(super) fn client_in(state: State) -> Association {
 
 pub(super) fn to_client(client: &Association, chunk: Chunk) -> Packet {
     let tag = if matches!(chunk, Chunk::Init(_)) { 0 } else { client.identity.local_tag };
-    let chunks = [chunk].into_iter().collect();
-    let sctp =
-        SctpPacket { src_port: 2000, dst_port: 1000, tag, udp: None, zero_checksum: false, chunks };
-    Packet::new(SERVER[0], CLIENT[0], Body::Sctp(Box::new(sctp)))
+    from_server(tag, chunk)
 }
 
 fn init(client: &Association) -> Box<anabranch_wire::sctp::InitChunk> {

@@ -31,7 +31,7 @@ pub(super) struct StopAndWait {
 /// What a transport must not do.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Flaw {
-    /// It arms no timer.
+    /// It arms no retransmission timer, so that a lost segment is never sent again.
     NoTimer,
     /// It acknowledges what it does not deliver.
     Loses,

@@ -151,16 +151,7 @@ fn an_abort_for_an_address_that_goes_is_ignored() {
     while pair.client.poll_transmit(at_ms(1000)).is_some() {}
     let tag = pair.client.identity.local_tag;
     let mut ask = |dst, chunk: Chunk| {
-        let chunks = [chunk].into_iter().collect();
-        let sctp = SctpPacket {
-            src_port: 2000,
-            dst_port: 1000,
-            tag,
-            udp: None,
-            zero_checksum: false,
-            chunks,
-        };
-        let packet = Packet::new(SERVER[0], dst, Body::Sctp(Box::new(sctp)));
+        let packet = Packet { dst, ..from_server(tag, chunk) };
         pair.client.handle_input(at_ms(1000), &packet);
         let source = pair.client.poll_transmit(at_ms(1000)).map(|answer| answer.src);
         (source, pair.client.state())
