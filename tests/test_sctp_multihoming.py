@@ -185,20 +185,25 @@ def test_closed_forms_of_failures_by_hand() -> None:
     assert models.longest_gap([1.0, 2.0], queued, stays=False) == pytest.approx(1.8)
     assert models.longest_gap([1.0, 2.0, 4.0], queued, stays=False) == 4.0
     assert models.longest_gap([1.0, 2.0], trip, stays=True) == pytest.approx(3 + 1.5 * trip)
-    # HB.interval 30 s: 15.5 s to the next, 1 s, then twice the interval and two RTOs.
-    assert models.idle_detection(1, 2, 60, 30) == 15.5 + 1 + (30 + 4) + (30 + 8)
+    # HB.interval 30 s: half of 31 s to the next (a bit more, as the period varies by half a second
+    # to either side), two periods with RTOs of 2 and 4 s, and the last one's RTO.
+    assert models.idle_detection(1, 2, 60, 30) == pytest.approx(15.5 + 32 + 34 + 4, abs=0.002)
     # After 1, 3, 7 and 15 s a heartbeat goes out.
     assert models.failback_when_suspected(1, 60, 4) == 3
     assert models.failback_when_suspected(1, 4, 8) == 3
 
 
-def test_failback_by_drawing_dates() -> None:
-    # A heartbeat waits for an RTO of 8 s, then the path rests for 5 s and 4 to 12 s more.
+@pytest.mark.parametrize("interval", [1, 5, 30, 70])
+@pytest.mark.parametrize("rto", [8, 60])
+def test_failback_by_drawing_dates(rto: float, interval: float) -> None:
+    # A heartbeat leaves HB.interval and the RTO, of which half to either side is random, after the
+    # one before, which must have waited for an RTO.
     draw = np.random.default_rng(1)
-    ends = np.cumsum(8 + 5 + draw.uniform(4, 12, 100_000))
+    periods = interval + draw.uniform(rto / 2, 3 * rto / 2, 100_000)
+    ends = np.cumsum(np.maximum(periods, rto))
     dates = draw.uniform(0, ends[-2], 100_000)
     left = ends[np.searchsorted(ends, dates)] - dates
-    assert models.failback(8, 5) == pytest.approx(left.mean(), rel=0.01)
+    assert models.failback(rto, interval) == pytest.approx(left.mean(), rel=0.01)
 
 
 def test_a_failure_is_read_off_its_series() -> None:

@@ -160,8 +160,8 @@ def _sample(results: Replicated[Run], run: Run, read: Callable[[Failure], float 
 def _idle(results: Replicated[Run]) -> Claim:
     return Claim(
         "F4",
-        "On an idle path heartbeats alone find the failure: half a period until the next, then an"
-        " RTO each, and HB.interval and an RTO between them.",
+        "On an idle path heartbeats alone find the failure: half a period until the next, then a"
+        " period of HB.interval and the RTO, which doubles, for each error, and the last RTO.",
         _over_dates(
             results,
             "idle",
@@ -177,8 +177,8 @@ def _idle(results: Replicated[Run]) -> Claim:
 def _failback(results: Replicated[Run]) -> Claim:
     return Claim(
         "F5",
-        "A repaired path is used again when a heartbeat is answered: one that went out before the"
-        " repair must first run out, and then the path rests for HB.interval and the RTO.",
+        "A repaired path is used again when the next heartbeat is answered; one leaves every"
+        " HB.interval and RTO, however the last one fared.",
         _over_dates(
             results,
             "back",
@@ -188,9 +188,7 @@ def _failback(results: Replicated[Run]) -> Claim:
             lambda s, f: models.failback(f.rto_at_repair, s.interval),
         ),
         "The path fails for 5 to 25 min, so that the RTO is RTO.Max and the date of the repair"
-        " has no"
-        " relation to the heartbeats. Means over dates of repair, within 10 %. A closed form that"
-        " takes every repair to fall into a rest is a tenth to a third too short.",
+        " has no relation to the heartbeats. Means over dates of repair, within 10 %.",
         source="RFC 9260 §8.3",
     )
 

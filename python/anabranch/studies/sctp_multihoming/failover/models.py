@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 ROUND_TRIP = 0.0784
 """Seconds of a full packet and its acknowledgment on an empty path: 35 ms each way, and 1500 octets
 at 10, 2 and 10 Mbit/s."""
@@ -64,26 +66,47 @@ def longest_gap(before: list[float], srtt: float, *, stays: bool) -> float:
 
 
 def idle_detection(rto: float, retrans: int, most: float, interval: float) -> float:
-    """Mean seconds until heartbeats alone have found an idle path inactive (RFC 9260 §8.3): half
-    a period until the next one; each waits for an RTO, and the next one follows after HB.interval
-    and an RTO more, the random part being fair."""
+    """Mean seconds until heartbeats alone have found an idle path inactive (RFC 9260 §8.3): until
+    the next heartbeat of a working path, then a period after each that is not answered, and the RTO
+    of the last.
+
+    >>> round(idle_detection(1.0, 0, 60.0, 5.0), 2)
+    4.01
+    """
     found = timeouts(rto, retrans + 1, most)
-    return (interval + rto) / 2 + found[0] + sum(interval + 2 * each for each in found[1:])
+    between = sum(
+        _period(before, after, interval)[0] for before, after in itertools.pairwise(found)
+    )
+    return _residual(rto, rto, interval) + between + found[-1]
 
 
 def failback(rto: float, interval: float) -> float:
-    """Mean seconds from the repair of an inactive path until a heartbeat is answered, at a date
-    without relation to the heartbeats, when the RTO has long reached RTO.Max.
+    """Mean seconds from the repair of an inactive path until the next heartbeat, which is answered.
+    The date of the repair has no relation to the heartbeats, and the RTO has long reached RTO.Max.
 
-    A heartbeat that is not answered waits for the RTO; then the path rests for HB.interval and the
-    RTO, half of it to either side, at random. A repair falls on both by their lengths. In the rest
-    the next heartbeat is half of it away, and a little more as long ones are met more often; in the
-    wait, half of that and the next rest.
+    >>> round(failback(60.0, 5.0), 1)
+    36.1
     """
-    rest = interval + rto
-    in_rest = (rest**2 + rto**2 / 12) / (2 * rest)
-    in_wait = rto / 2 + rest
-    return (rest * in_rest + rto * in_wait) / (rest + rto)
+    return _residual(rto, rto, interval)
+
+
+def _residual(wait: float, rto: float, interval: float) -> float:
+    """Mean seconds from any date until the next heartbeat: long periods are met more often."""
+    mean, square = _period(wait, rto, interval)
+    return square / (2 * mean)
+
+
+def _period(wait: float, rto: float, interval: float) -> tuple[float, float]:
+    """Mean and mean square of the seconds from one heartbeat to the next: HB.interval and the RTO,
+    of which half to either side is random, but not before the one on its way has waited for its
+    own RTO."""
+    low, high = interval + rto / 2, interval + 3 * rto / 2
+    held = min(max((wait - low) / rto, 0.0), 1.0)
+    start = max(low, wait)
+    if held == 1.0:
+        return wait, wait**2
+    mean = held * wait + (high**2 - start**2) / (2 * rto)
+    return mean, held * wait**2 + (high**3 - start**3) / (3 * rto)
 
 
 def failback_when_suspected(rto: float, most: float, outage: float) -> float:
