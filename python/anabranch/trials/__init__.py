@@ -6,6 +6,6 @@ independent SCTP peer. Live studies and `anabranch compare` judge what comes out
 
 from __future__ import annotations
 
-from anabranch.trials.parallel import Trial
+from anabranch.trials.parallel import Trial, start_ms
 
-__all__ = ["Trial"]
+__all__ = ["Trial", "start_ms"]

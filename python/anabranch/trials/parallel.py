@@ -11,6 +11,7 @@ import functools
 import math
 import re
 import tomllib
+import zlib
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -23,6 +24,9 @@ from anabranch.recorded import TABLES
 LISTS = ("hosts", "routers", "channels", "links", "flows", "observe")
 MARK = "_"
 """Between a trial's name and the names inside it."""
+START_MS, SPREAD_MS = 2000, 3000
+"""Peers have time to start, and the emulator to fill a send buffer, before the first transfer; all
+transfers of a batch have started after the spread."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +43,13 @@ class Trial:
     """Hosts that are real."""
     programs: Mapping[str, str] = field(default_factory=dict, hash=False)
     """Commands by real host; `{HOST}` in them is an address."""
+
+
+def start_ms(name: str) -> int:
+    """When the transfer of a trial starts, ms. Transfers of a batch that all sent their first
+    packets at once would make each other late. The date hangs on the name alone, so that it is the
+    same in whatever batch."""
+    return START_MS + zlib.crc32(name.encode()) % SPREAD_MS
 
 
 def merged(trials: Sequence[Trial], title: str) -> Scenario:

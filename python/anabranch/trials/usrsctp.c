@@ -15,7 +15,8 @@
  * on any streams that each have a place of their own in the pattern, by their
  * payload protocol identifier, as crates/sim/src/messages.rs has them. Of who
  * connects: `message`, octets of one; `streams`, over which numbered messages go
- * in turn; `initial_window` in packets, 0 for the rule of RFC 4960, and
+ * in turn; `wait`, ms from the program's start until it connects, so that starting
+ * makes nobody late; `initial_window` in packets, 0 for the rule of RFC 4960, and
  * `max_burst`, 0 for none, where usrsctp's own are not meant. */
 
 #include <arpa/inet.h>
@@ -73,7 +74,7 @@ static struct {
 } settings[] = {
 	{ "receive_buffer", 0 }, { "sack_frequency", 0 }, { "sack_delay", 0 }, { "numbered", 0 },
 	{ "heartbeat", 500 }, { "ip", 4 }, { "message", 1000 }, { "streams", 1 },
-	{ "initial_window", -1 }, { "max_burst", -1 },
+	{ "initial_window", -1 }, { "max_burst", -1 }, { "wait", 0 },
 };
 
 static int setting(const char *name)
@@ -267,6 +268,7 @@ int main(int argc, char **argv)
 		struct socket *s = make(atoi(argv[4]));
 		union address to = address(argv[2], atoi(argv[3]));
 		struct timespec at;
+		usleep(1000 * setting("wait"));
 		clock_gettime(CLOCK_MONOTONIC, &at);
 		printf("began at %lld.%09ld\n", (long long)at.tv_sec, at.tv_nsec);
 		if (usrsctp_connect(s, &to.any, size_of(&to)) != 0)

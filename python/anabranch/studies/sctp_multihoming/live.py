@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -17,15 +16,13 @@ from anabranch.studies.sctp_multihoming import claims, conditions
 from anabranch.studies.sctp_multihoming.claims import timeouts
 from anabranch.studies.sctp_multihoming.conditions import PRIMARY, Batch, Paths, batch, plan
 from anabranch.studies.sctp_multihoming.worlds import World
-from anabranch.trials import Trial, usrsctp
+from anabranch.trials import Trial, start_ms, usrsctp
 from anabranch.trials.worlds import Results
 from anabranch.verdicts import Claim
 
 RULES = {"tcp": "delayed", "sctp": "ns2"}
 """A kernel's receiver delays its ACKs."""
 TOGETHER = 60
-START_MS, APART_MS = 2000, 5
-"""Peers have time to start, and the emulator to fill a send buffer; times count from the start."""
 BUFFER = "256 KiB"
 """To send from: four times the receive window. Its octets are real."""
 PEER = (
@@ -95,10 +92,8 @@ def trials(quick: bool, directory: Path) -> list[Trial]:
 def _trial(key: tuple[Any, int], name: str, scenario: Scenario, peer: str) -> Trial:
     is_tcp = isinstance(key[0], Batch) and conditions.protocol(key[0].scheme) == "tcp"
     commands = {} if is_tcp else {"receiver": f"{peer} {PEER}"}
-    # A number of the trial's own, whatever its batch.
-    start = START_MS + APART_MS * (zlib.crc32(name.encode()) % 100)
     changed = replace(scenario, text=scenario.text + CROSS).set(
-        f'flows.0.start="{start} ms"',
+        f'flows.0.start="{start_ms(name)} ms"',
         f'flows.0.{"tcp" if is_tcp else "sctp"}.send_buffer="{BUFFER}"',
     )
     return Trial(key, name, changed, ("receiver",), commands)

@@ -9,13 +9,11 @@ from pathlib import Path
 from anabranch.studies.live import LivePart
 from anabranch.studies.sctp_slow_start import claims, conditions, models
 from anabranch.studies.sctp_slow_start.conditions import Cell, Run, plan
-from anabranch.trials import Trial, usrsctp
+from anabranch.trials import Trial, start_ms, usrsctp
 from anabranch.trials.worlds import Results
 from anabranch.verdicts import Claim
 
 TOGETHER = 60
-START = 'flows.0.start="2 s"'
-"""Peers have time to start; times count from here."""
 PORT = 49152
 
 
@@ -47,9 +45,11 @@ def trial(run: Run, name: str, peer: str) -> Trial:
         if both:
             messages = f"numbered=1 message={models.PAYLOAD['sctp']} streams={conditions.STREAMS}"
             to = f"{{b}} {PORT} {PORT} {run.cell.octets}"
-            commands["a"] = f"{peer} connect {to} {messages} {sender['options']}".rstrip()
+            wait = f"wait={start_ms(name)}"
+            commands["a"] = f"{peer} connect {to} {messages} {wait} {sender['options']}".rstrip()
     external = ("a", "b") if both else ("b",)
-    return Trial(run, name, conditions.scenario(run).set(START), external, commands)
+    scenario = conditions.scenario(run).set(f'flows.0.start="{start_ms(name)} ms"')
+    return Trial(run, name, scenario, external, commands)
 
 
 def judge(results: Results, quick: bool) -> list[Claim]:
