@@ -73,7 +73,12 @@ impl Errno {
     /// What an error of ICMP means to a socket. FreeBSD: `icmp_errmap`.
     pub(crate) fn of_icmp(flavor: Flavor, kind: IcmpKind) -> Errno {
         use IcmpKind::{HostIsolated, HostUnknown, NoRoute, SourceRouteFailed};
-        let refuses = matches!(kind, IcmpKind::ProtocolUnreachable | IcmpKind::Prohibited);
+        let refusals = [
+            IcmpKind::ProtocolUnreachable,
+            IcmpKind::UnknownNextHeader,
+            IcmpKind::Prohibited,
+        ];
+        let refuses = refusals.contains(&kind);
         let far = matches!(kind, NoRoute | SourceRouteFailed | HostUnknown | HostIsolated);
         match kind {
             _ if refuses && flavor == Flavor::FreeBsd => Errno::ECONNREFUSED,
@@ -82,13 +87,14 @@ impl Errno {
             IcmpKind::SourceRouteFailed => Errno::EOPNOTSUPP,
             IcmpKind::HostUnknown => Errno::EHOSTDOWN,
             IcmpKind::HostIsolated => Errno::ENONET,
-            IcmpKind::ParameterProblem => Errno::EPROTO,
+            IcmpKind::ParameterProblem | IcmpKind::UnknownNextHeader => Errno::EPROTO,
             IcmpKind::ProtocolUnreachable => Errno::ENOPROTOOPT,
             IcmpKind::PortUnreachable => Errno::ECONNREFUSED,
             IcmpKind::PacketTooBig { .. } => Errno::EMSGSIZE,
-            IcmpKind::HostUnreachable | IcmpKind::Prohibited | IcmpKind::TimeExceeded => {
-                Errno::EHOSTUNREACH
-            }
+            IcmpKind::HostUnreachable
+            | IcmpKind::Prohibited
+            | IcmpKind::TimeExceeded
+            | IcmpKind::ReassemblyTimeExceeded => Errno::EHOSTUNREACH,
         }
     }
 

@@ -126,12 +126,14 @@ impl AddressBook {
         self
     }
 
-    /// Enters `ip` for `addr`, in place of what stood there.
+    /// Enters `ip` for `addr`, in place of what stood there. An IPv4 address that is mapped into
+    /// IPv6 is that IPv4 address: SCTP must not write it otherwise (RFC 9260 §3.3.2.1.2).
     ///
     /// # Errors
     /// `ip` stands for another number, by an entry or by the default mapping;
     /// the book is unchanged.
     pub fn insert(&mut self, addr: Addr, ip: IpAddr) -> Result<(), AddressTaken> {
+        let ip = ip.to_canonical();
         let by_default = self.mapping.addr(self.ipv4_base, ip);
         if let Some(by) = self.addr_of.get(&ip).copied().or(by_default).filter(|by| *by != addr) {
             return Err(AddressTaken { ip, by });
@@ -256,6 +258,14 @@ mod tests {
         assert_eq!(book.insert(Addr(6), ip("2001:db8::5")), Ok(()));
         assert_eq!(book.insert(Addr(5), ip("10.0.0.6")), Ok(()), "back to its default");
         assert_eq!(book.addr(ip("10.0.0.6")), Some(Addr(5)));
+    }
+
+    #[test]
+    fn a_mapped_address_is_the_ipv4_address() {
+        let mut book = AddressBook::explicit();
+        book.insert(Addr(3), ip("::ffff:192.0.2.1")).unwrap();
+        assert_eq!(book.ip(Addr(3)), Some(ip("192.0.2.1")));
+        assert_eq!(book.addr(ip("192.0.2.1")), Some(Addr(3)));
     }
 
     #[test]

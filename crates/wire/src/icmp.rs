@@ -5,15 +5,17 @@
 //! |---|---|---|
 //! | no route | 3, 0 | 1, 0 |
 //! | host unreachable | 3, 1 | 1, 3 |
-//! | protocol unreachable | 3, 2 | 4, 1 |
+//! | protocol unreachable | 3, 2 | 4, 1, read as the next |
+//! | unknown next header | 3, 2, read as the last | 4, 1 |
 //! | port unreachable | 3, 3 | 1, 4 |
 //! | packet too big | 3, 4 | 2, 0 |
 //! | source route failed | 3, 5 | 1, 3 |
 //! | host unknown | 3, 7 | 1, 3 |
 //! | host isolated | 3, 8 | 1, 3 |
-//! | parameter problem | 12, 0 | 4, 0 |
+//! | parameter problem | 12, 0 | 4, 0; 4, 2 is read as such |
 //! | administratively prohibited | 3, 13 | 1, 1 |
 //! | time exceeded | 11, 0 | 3, 0 |
+//! | reassembly time exceeded | 11, 1 | 3, 1 |
 //!
 //! The MTU of a packet too big counts an IPv4 header, as
 //! [`Packet::wire_len`](crate::Packet::wire_len) does: over IPv6 the message
@@ -56,6 +58,9 @@ pub enum IcmpKind {
     HostUnreachable,
     /// The destination does not speak the transport.
     ProtocolUnreachable,
+    /// The destination does not know the header that follows IPv6's: it may not speak the transport,
+    /// or may not know an extension.
+    UnknownNextHeader,
     /// Nothing listens on the port.
     PortUnreachable,
     /// The packet must not be fragmented and is larger than the next link's
@@ -76,6 +81,8 @@ pub enum IcmpKind {
     ParameterProblem,
     /// The hop limit was used up on the way.
     TimeExceeded,
+    /// Fragments of the packet did not arrive in time.
+    ReassemblyTimeExceeded,
 }
 
 /// The head of the packet that an error is about.
@@ -189,8 +196,9 @@ impl Icmp {
             (IcmpKind::NoRoute, true) => (1, 0),
             (IcmpKind::HostUnreachable, false) => (3, 1),
             (IcmpKind::HostUnreachable, true) => (1, 3),
-            (IcmpKind::ProtocolUnreachable, false) => (3, 2),
-            (IcmpKind::ProtocolUnreachable, true) => (4, 1),
+            // Each is what is nearest in the other version.
+            (IcmpKind::ProtocolUnreachable | IcmpKind::UnknownNextHeader, false) => (3, 2),
+            (IcmpKind::ProtocolUnreachable | IcmpKind::UnknownNextHeader, true) => (4, 1),
             (IcmpKind::PortUnreachable, false) => (3, 3),
             (IcmpKind::PortUnreachable, true) => (1, 4),
             (IcmpKind::PacketTooBig { .. }, false) => (3, 4),
@@ -207,15 +215,19 @@ impl Icmp {
             (IcmpKind::Prohibited, true) => (1, 1),
             (IcmpKind::TimeExceeded, false) => (11, 0),
             (IcmpKind::TimeExceeded, true) => (3, 0),
+            (IcmpKind::ReassemblyTimeExceeded, false) => (11, 1),
+            (IcmpKind::ReassemblyTimeExceeded, true) => (3, 1),
         }
     }
 
     fn kind(codes: (u8, u8), word: [u8; 4], v6: bool) -> Option<IcmpKind> {
         let mtu = u32::from_be_bytes(word);
+        let protocol =
+            if v6 { IcmpKind::UnknownNextHeader } else { IcmpKind::ProtocolUnreachable };
         let kinds = [
             IcmpKind::NoRoute,
             IcmpKind::HostUnreachable,
-            IcmpKind::ProtocolUnreachable,
+            protocol,
             IcmpKind::PortUnreachable,
             IcmpKind::PacketTooBig {
                 mtu: if v6 { mtu.saturating_sub(LONGER) } else { mtu & 0xFFFF },
@@ -226,7 +238,10 @@ impl Icmp {
             IcmpKind::Prohibited,
             IcmpKind::ParameterProblem,
             IcmpKind::TimeExceeded,
+            IcmpKind::ReassemblyTimeExceeded,
         ];
+        // An option of an extension header that is not known (RFC 4443 §3.4).
+        let codes = if v6 && codes == (4, 2) { (4, 0) } else { codes };
         let quote = Quote::default();
         kinds.into_iter().find(|kind| Icmp { kind: *kind, quote }.codes(v6) == codes)
     }
@@ -252,7 +267,7 @@ impl Icmp {
             IcmpKind::PacketTooBig { mtu } if v6 => mtu.saturating_add(LONGER),
             IcmpKind::PacketTooBig { mtu } => mtu,
             // The pointer of a parameter problem: the next header field.
-            IcmpKind::ProtocolUnreachable if v6 => 6,
+            IcmpKind::ProtocolUnreachable | IcmpKind::UnknownNextHeader if v6 => 6,
             _ => 0,
         };
         out.extend_from_slice(&[kind, code, 0, 0]);
@@ -474,6 +489,24 @@ mod tests {
         error.emit(&book, &mut octets).unwrap();
         assert_eq!((&octets[40..42], &octets[44..48]), (&[2, 0][..], &1400_u32.to_be_bytes()[..]));
         assert_eq!(Packet::parse(&octets, &book), Ok(error));
+    }
+
+    /// The errors of RFC 792 and RFC 4443 that are of one version alone, and those with two codes.
+    #[test]
+    fn each_version_has_errors_of_its_own() {
+        for (codes, v6, kind) in [
+            ((3, 2), false, IcmpKind::ProtocolUnreachable),
+            ((3, 5), false, IcmpKind::SourceRouteFailed),
+            ((11, 1), false, IcmpKind::ReassemblyTimeExceeded),
+            ((12, 0), false, IcmpKind::ParameterProblem),
+            ((3, 1), true, IcmpKind::ReassemblyTimeExceeded),
+            ((4, 0), true, IcmpKind::ParameterProblem),
+            ((4, 1), true, IcmpKind::UnknownNextHeader),
+            ((4, 2), true, IcmpKind::ParameterProblem),
+        ] {
+            assert_eq!(Icmp::kind(codes, [0; 4], v6), Some(kind), "{codes:?}");
+        }
+        assert_eq!(Icmp::kind((4, 0), [0; 4], false), None, "source quench (RFC 6633)");
     }
 
     /// A router of both families speaks to each host as the host does.

@@ -4,8 +4,7 @@ use crate::script::IcmpSpec;
 use anabranch_wire::IcmpKind;
 
 /// What an ICMP message of a script says; `None` for one that no transport here acts on: source
-/// quench (RFC 6633), redirects, which are the routing's, problems with parameters but for the next
-/// header (RFC 5461 §2), and a reassembly that took too long.
+/// quench (RFC 6633), and redirects, which are the routing's.
 pub(super) fn kind(spec: &IcmpSpec) -> Result<Option<IcmpKind>, String> {
     let code = spec.code.as_deref().unwrap_or("net_unreachable");
     Ok(Some(match (spec.kind.as_str(), code) {
@@ -21,16 +20,15 @@ pub(super) fn kind(spec: &IcmpSpec) -> Result<Option<IcmpKind>, String> {
         ("unreachable", "source_route_failed") => IcmpKind::SourceRouteFailed,
         ("unreachable", "host_unknown") => IcmpKind::HostUnknown,
         ("unreachable", "src_host_isolated" | "source_host_isolated") => IcmpKind::HostIsolated,
-        ("unreachable", "protocol_unreachable") | ("parameter_problem", "unknown_next_header") => {
-            IcmpKind::ProtocolUnreachable
-        }
+        ("unreachable", "protocol_unreachable") => IcmpKind::ProtocolUnreachable,
+        ("parameter_problem", "unknown_next_header") => IcmpKind::UnknownNextHeader,
         ("unreachable", "port_unreachable") => IcmpKind::PortUnreachable,
         ("unreachable", "net_prohibited" | "host_prohibited")
         | ("unreachable", "packet_filtered" | "admin_prohibited")
         | ("unreachable", "precedence_violation" | "precedence_cutoff") => IcmpKind::Prohibited,
         ("parameter_problem", _) => IcmpKind::ParameterProblem,
         ("time_exceeded" | "exceeded", "frag_reass_exceeded" | "exceeded_frag_time") => {
-            return Ok(None);
+            IcmpKind::ReassemblyTimeExceeded
         }
         ("time_exceeded" | "exceeded", _) => IcmpKind::TimeExceeded,
         ("redirect" | "source_quench", _) => return Ok(None),

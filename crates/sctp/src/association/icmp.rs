@@ -3,8 +3,8 @@
 //!
 //! "Packet too big" makes the packets of its path smaller from then on (§7.3; `mtu.rs`). A chunk that has
 //! its TSN cannot be cut: it is sent again alone, in a packet that IP may cut (§6.9). "Protocol
-//! unreachable" ends the association, as an ABORT would (ICMP9). All others are ignored: paths fail by
-//! their timers.
+//! unreachable", and over IPv6 "unknown next header", end the association, as an ABORT would (ICMP8).
+//! All others are ignored: paths fail by their timers.
 
 use super::Association;
 use crate::state::State;
@@ -31,7 +31,7 @@ impl Association {
                 };
                 self.on_too_big(now, path, mtu);
             }
-            IcmpKind::ProtocolUnreachable => {
+            IcmpKind::ProtocolUnreachable | IcmpKind::UnknownNextHeader => {
                 let opening = self.phase.is_opening();
                 self.finish(if opening { CloseReason::Refused } else { CloseReason::Reset });
             }

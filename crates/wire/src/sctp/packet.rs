@@ -224,6 +224,16 @@ impl SctpPacket {
         })
     }
 
+    /// The COOKIE ECHO that the packet begins with, and its place: the first chunk, or the second
+    /// behind AUTH (RFC 4895 §6.3).
+    pub fn cookie_echo(&self) -> Option<(usize, &[u8])> {
+        let at = usize::from(matches!(self.chunks.first(), Some(Chunk::Auth { .. })));
+        match self.chunks.iter().nth(at) {
+            Some(Chunk::CookieEcho(cookie)) => Some((at, cookie)),
+            _ => None,
+        }
+    }
+
     /// The rules of bundling hold: a chunk that must be alone is alone
     /// (RFC 9260 §4.3). A receiver discards other packets.
     pub fn is_well_bundled(&self) -> bool {

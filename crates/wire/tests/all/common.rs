@@ -124,10 +124,10 @@ pub fn segment() -> impl Strategy<Value = TcpSegment> {
 }
 
 fn icmp() -> impl Strategy<Value = Icmp> {
+    // Those that are the same in both versions.
     let kind = prop_oneof![
         Just(IcmpKind::NoRoute),
         Just(IcmpKind::HostUnreachable),
-        Just(IcmpKind::ProtocolUnreachable),
         Just(IcmpKind::PortUnreachable),
         any::<u16>().prop_map(|mtu| IcmpKind::PacketTooBig { mtu: mtu.into() }),
         Just(IcmpKind::Prohibited),

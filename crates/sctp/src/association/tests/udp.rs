@@ -142,16 +142,19 @@ fn what_has_its_number_is_left_to_ip_to_cut() {
     assert_eq!(pair.server.observe().bytes_received, 2 * 1452 + 10);
 }
 
-/// ICMP9.
+/// RFC 9260 §10, ICMP8.
 #[test]
 fn an_unreachable_protocol_ends_the_association() {
-    let mut pair = pair(&plain(Config::rfc9260()), 1, deliver);
-    pair.drive(at_ms(1000));
-    pair.client.write(1452);
-    let sent = pair.client.poll_transmit(at_ms(1000)).unwrap();
-    pair.client.handle_input(at_ms(1000), &about(&sent, IcmpKind::PortUnreachable));
-    assert_eq!(pair.client.state(), State::Established);
-    pair.client.handle_input(at_ms(1000), &about(&sent, IcmpKind::ProtocolUnreachable));
-    assert_eq!(pair.client.state(), State::Closed);
-    assert_eq!(pair.client.poll_timeout(), Time::NEVER);
+    for kind in [IcmpKind::ProtocolUnreachable, IcmpKind::UnknownNextHeader] {
+        let mut pair = pair(&plain(Config::rfc9260()), 1, deliver);
+        pair.drive(at_ms(1000));
+        pair.client.write(1452);
+        let sent = pair.client.poll_transmit(at_ms(1000)).unwrap();
+        pair.client.handle_input(at_ms(1000), &about(&sent, IcmpKind::PortUnreachable));
+        pair.client.handle_input(at_ms(1000), &about(&sent, IcmpKind::ParameterProblem));
+        assert_eq!(pair.client.state(), State::Established);
+        pair.client.handle_input(at_ms(1000), &about(&sent, kind));
+        assert_eq!(pair.client.state(), State::Closed);
+        assert_eq!(pair.client.poll_timeout(), Time::NEVER);
+    }
 }

@@ -90,7 +90,15 @@ fn blind_messages_are_not_believed() {
 /// established connection.
 #[test]
 fn errors_are_hard_while_opening_and_soft_after() {
-    let soft = [IcmpKind::NoRoute, IcmpKind::HostUnreachable, IcmpKind::TimeExceeded];
+    let soft = [
+        IcmpKind::NoRoute,
+        IcmpKind::HostUnreachable,
+        IcmpKind::SourceRouteFailed,
+        IcmpKind::TimeExceeded,
+        IcmpKind::ReassemblyTimeExceeded,
+        IcmpKind::ParameterProblem,
+        IcmpKind::UnknownNextHeader,
+    ];
     let hard = [IcmpKind::ProtocolUnreachable, IcmpKind::PortUnreachable];
     for kind in soft.into_iter().chain(hard) {
         let mut s = Solo::client(&config());
@@ -103,6 +111,7 @@ fn errors_are_hard_while_opening_and_soft_after() {
         let (mut s, first) = outstanding(&config());
         error(&mut s, kind, &first);
         assert_eq!((s.events(), s.end.state()), (vec![Event::Stalled], State::Established));
+        assert_eq!(s.end.icmp_error(), Some(kind), "the application can ask");
     }
 }
 
