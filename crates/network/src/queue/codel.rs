@@ -22,8 +22,8 @@ pub struct CoDelLaw {
     /// INTERVAL: how long the wait may stay above.
     pub interval: Span,
     /// Largest packet: with no more than that left in the queue nothing is
-    /// dropped.
-    pub max_packet: Bytes,
+    /// dropped. It is the link's MTU where nothing is said (RFC 8289 §4.1).
+    pub max_packet: Option<Bytes>,
     /// Marks ECN-capable packets.
     pub ecn: bool,
     /// Marks ECN-capable packets that have waited for longer, with `ecn` or
@@ -32,12 +32,12 @@ pub struct CoDelLaw {
 }
 
 impl Default for CoDelLaw {
-    /// 5 ms, 100 ms, 1500 octets, no marking, no threshold.
+    /// 5 ms, 100 ms, the link's MTU, no marking, no threshold.
     fn default() -> Self {
         CoDelLaw {
             target: Span::from_millis(5),
             interval: Span::from_millis(100),
-            max_packet: Bytes(1500),
+            max_packet: None,
             ecn: false,
             ce_threshold: None,
         }
@@ -45,6 +45,11 @@ impl Default for CoDelLaw {
 }
 
 impl CoDelLaw {
+    /// The law on a link of this MTU.
+    pub(crate) fn on_link(self, mtu: Bytes) -> CoDelLaw {
+        CoDelLaw { max_packet: self.max_packet.or(Some(mtu)), ..self }
+    }
+
     /// Returns an error if the interval is 0.
     pub fn validate(&self) -> Result<(), ConfigError> {
         match self.interval {
@@ -171,7 +176,9 @@ impl CoDelState {
             self.first_above = None;
             return (None, false);
         };
-        let below = item.sojourn(now) < law.target || band.octets() + others <= law.max_packet.0;
+        let one_packet =
+            law.max_packet.is_some_and(|most| band.octets() + others <= most.0);
+        let below = item.sojourn(now) < law.target || one_packet;
         let ok_to_drop = match self.first_above {
             _ if below => {
                 self.first_above = None;
@@ -197,10 +204,10 @@ pub struct CoDel {
 }
 
 impl CoDel {
-    /// Makes an empty queue with these parameters.
-    pub fn new(config: &CoDelConfig) -> CoDel {
-        let state = CoDelState::default();
-        CoDel { limit: config.limit, law: config.law, state, band: Band::default() }
+    /// Makes an empty queue with these parameters, of a link of this MTU.
+    pub fn new(config: &CoDelConfig, mtu: Bytes) -> CoDel {
+        let (law, state) = (config.law.on_link(mtu), CoDelState::default());
+        CoDel { limit: config.limit, law, state, band: Band::default() }
     }
 
     pub(crate) fn enqueue(&mut self, item: Item, losses: &mut Losses) {
@@ -328,6 +335,28 @@ mod tests {
         }
     }
 
+    /// RFC 8289 §4.1: the largest packet is what the link takes, where nothing else is said.
+    #[test]
+    fn the_last_packet_of_a_large_mtu_stays() {
+        let dropped = |law: CoDelLaw, mtu: u64| {
+            let (law, mut state) = (law.on_link(Bytes(mtu)), CoDelState::default());
+            (0..1000).any(|ms| {
+                let now = at_us(20_000 + ms * 1000);
+                let (mut band, mut losses) = (Band::default(), Losses::new());
+                for id in 0..2 {
+                    band.push(item(id, 9000, now - MS(20)));
+                }
+                state.dequeue(now, &law, &mut band, &mut losses);
+                !losses.is_empty()
+            })
+        };
+        let law = CoDelLaw::default();
+        assert!(!dropped(law, 9000));
+        assert!(dropped(law, 1500));
+        let said = CoDelLaw { max_packet: Some(Bytes(1500)), ..law };
+        assert!(dropped(said, 9000));
+    }
+
     #[test]
     fn a_new_dropping_state_soon_after_goes_on_at_the_old_rate() {
         let mut state = CoDelState::default();
@@ -355,7 +384,10 @@ mod tests {
     #[test]
     fn the_limit_drops_arrivals() {
         let mut queue =
-            CoDel::new(&CoDelConfig { limit: QueueLimit::Packets(2), law: CoDelLaw::default() });
+            CoDel::new(
+                &CoDelConfig { limit: QueueLimit::Packets(2), law: CoDelLaw::default() },
+                Bytes(1500),
+            );
         let mut losses = Losses::new();
         for id in 0..3 {
             queue.enqueue(item(id, 1500, Time::ZERO), &mut losses);

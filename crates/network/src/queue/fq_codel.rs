@@ -95,10 +95,10 @@ pub struct FqCoDel {
 }
 
 impl FqCoDel {
-    /// All queues empty. The generator draws how flows are hashed to them.
-    pub fn new(config: &FqCoDelConfig, mut generator: Generator) -> FqCoDel {
+    /// All queues of a link of this MTU, empty. The generator draws how flows are hashed to them.
+    pub fn new(config: &FqCoDelConfig, mtu: Bytes, mut generator: Generator) -> FqCoDel {
         FqCoDel {
-            config: *config,
+            config: FqCoDelConfig { law: config.law.on_link(mtu), ..*config },
             queues: (0..config.queues).map(|_| FlowQueue::default()).collect(),
             new: VecDeque::new(),
             old: VecDeque::new(),
@@ -201,7 +201,7 @@ mod tests {
         let quantum = Bytes(1500);
         let config = FqCoDelConfig { limit, queues: 8, quantum, ..FqCoDelConfig::default() };
         // Hashes stay as they are.
-        FqCoDel { multiplier: 1, ..FqCoDel::new(&config, Seed::default().generator("queue")) }
+        FqCoDel { multiplier: 1, ..FqCoDel::new(&config, Bytes(1500), Seed::default().generator("queue")) }
     }
 
     fn drain(fq: &mut FqCoDel, n: usize) -> Vec<u32> {
@@ -218,7 +218,7 @@ mod tests {
         let queues = |seed| {
             let config = FqCoDelConfig { queues: 8, ..FqCoDelConfig::default() };
             let generator = Seed { seed, replication: 0 }.generator("queue");
-            let mut fq = FqCoDel::new(&config, generator);
+            let mut fq = FqCoDel::new(&config, Bytes(1500), generator);
             let hashes = (0..16_u32).map(|n| n.wrapping_mul(0x9e37_79b9));
             for (id, flow) in (0..).zip(hashes) {
                 fq.enqueue(Item { flow, ..of(0, id, 100) }, &mut Losses::new());

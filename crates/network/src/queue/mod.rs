@@ -153,17 +153,17 @@ impl QueueConfig {
 
     /// Builds the discipline for a link whose departures are not known on arrival: drop-tail too
     /// holds its packets.
-    pub(crate) fn build_held(&self, rate: Rate, generator: Generator) -> Discipline {
+    pub(crate) fn build_held(&self, line: Line, generator: Generator) -> Discipline {
         match self {
             QueueConfig::DropTail { limit } => {
                 Discipline::Held(Box::new(Scheduler::DropTail(HeldDropTail::new(*limit))))
             }
-            _ => self.build(rate, generator),
+            _ => self.build(line, generator),
         }
     }
 
-    /// The discipline in front of a line of this rate.
-    pub(crate) fn build(&self, rate: Rate, generator: Generator) -> Discipline {
+    /// The discipline in front of this line.
+    pub(crate) fn build(&self, line: Line, generator: Generator) -> Discipline {
         let aqm = |limit: QueueLimit, law| {
             Discipline::Fifo(Box::new(Aqm { limit: DropTail::new(limit), law }))
         };
@@ -171,11 +171,11 @@ impl QueueConfig {
         match self {
             QueueConfig::DropTail { limit } => aqm(*limit, Law::DropTail),
             QueueConfig::Threshold(threshold) => aqm(threshold.limit, Law::Threshold(*threshold)),
-            QueueConfig::Red(red) => aqm(red.limit, Law::Red(Red::new(red, rate, generator))),
+            QueueConfig::Red(red) => aqm(red.limit, Law::Red(Red::new(red, line.rate, generator))),
             QueueConfig::Pie(pie) => aqm(pie.limit, Law::Pie(Pie::new(pie, generator))),
-            QueueConfig::CoDel(co_del) => held(Scheduler::CoDel(CoDel::new(co_del))),
+            QueueConfig::CoDel(co_del) => held(Scheduler::CoDel(CoDel::new(co_del, line.mtu))),
             QueueConfig::FqCoDel(fq_co_del) => {
-                held(Scheduler::FqCoDel(FqCoDel::new(fq_co_del, generator)))
+                held(Scheduler::FqCoDel(FqCoDel::new(fq_co_del, line.mtu, generator)))
             }
             QueueConfig::DualPi2(dual_pi2) => held(Scheduler::DualPi2(DualPi2::new(dual_pi2))),
             QueueConfig::Priority(priority) => held(Scheduler::Priority(Priority::new(priority))),
@@ -192,6 +192,15 @@ impl Default for QueueConfig {
     fn default() -> Self {
         QueueConfig::DropTail { limit: QueueLimit::Packets(100) }
     }
+}
+
+/// What a discipline is to know of the line behind it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Line {
+    /// Its rate.
+    pub rate: Rate,
+    /// The largest packet that it takes.
+    pub mtu: Bytes,
 }
 
 /// A discipline at work, by the kind of service that it needs.

@@ -1,6 +1,6 @@
 //! The field `queue` of a link's direction.
 
-use super::form::{Form, Kind, Number, by, quantity_shape};
+use super::form::{Form, Kind, Number, by, quantity, quantity_shape};
 use crate::InputError;
 use crate::fields::Fields;
 use crate::quantity::{Amount, Packets, Quantity};
@@ -282,7 +282,8 @@ fn law(form: &mut Form<'_>, law: &mut CoDelLaw) -> Result<(), InputError> {
     form.says("time for which it must be above the target before a packet is dropped")
         .quantity("interval", &mut law.interval)?;
     form.says("while no more than this waits nothing is dropped")
-        .quantity("max_packet", &mut law.max_packet)?;
+        .or_else("the link's `mtu`")
+        .optional("max_packet", quantity(), &mut law.max_packet)?;
     ecn(form, &mut law.ecn)?;
     form.says("what has waited for longer is marked, as in Linux")
         .quantity_or_off("ce_threshold", &mut law.ce_threshold)

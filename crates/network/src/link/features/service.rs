@@ -5,7 +5,7 @@ use super::super::base::Count;
 use super::super::fifo::Fifo;
 use super::super::held::Held;
 use crate::config::LinkConfig;
-use crate::queue::{Discipline, Waiting};
+use crate::queue::{Discipline, Line, Waiting};
 use crate::transmitter::{Transmitter, TransmitterConfig};
 use anabranch_endpoint::Generator;
 use anabranch_units::{Bytes, Rate, Time};
@@ -23,11 +23,12 @@ impl Service {
     /// Builds what a configuration asks for.
     pub(super) fn new(config: &LinkConfig, generator: Generator) -> Service {
         let transmitter = config.transmitter.build(config.rate);
+        let line = Line { rate: config.rate, mtu: config.mtu };
         let discipline = match config.transmitter {
             TransmitterConfig::Explicit | TransmitterConfig::Cells => {
-                config.queue.build_held(config.rate, generator)
+                config.queue.build_held(line, generator)
             }
-            _ => config.queue.build(config.rate, generator),
+            _ => config.queue.build(line, generator),
         };
         let pulled = config.transmitter == TransmitterConfig::Cells;
         match discipline {
