@@ -148,6 +148,12 @@ impl RttEstimator {
 
     /// The timeout with back-off, within the bounds.
     pub fn rto(&self) -> Span {
+        self.rto_doubled(0)
+    }
+
+    /// The timeout doubled so many times more, within the bounds.
+    pub fn rto_doubled(&self, times: u32) -> Span {
+        let backoff = self.backoff as u32 + times;
         let base = if self.sampled {
             let least = self.bounds.granularity.max(self.bounds.min_variation);
             let variation = (self.rttvar * 4).max(least);
@@ -156,8 +162,8 @@ impl RttEstimator {
             self.bounds.initial
         };
         let doubled =
-            base.saturating_mul(1_u64.checked_shl(self.backoff as u32).unwrap_or(u64::MAX));
-        let slop = if self.sampled || self.backoff > 0 { self.bounds.slop } else { Span::ZERO };
+            base.saturating_mul(1_u64.checked_shl(backoff).unwrap_or(u64::MAX));
+        let slop = if self.sampled || backoff > 0 { self.bounds.slop } else { Span::ZERO };
         (doubled + slop).min(self.bounds.max)
     }
 

@@ -26,17 +26,36 @@ pub(in crate::connection) struct Classic {
     /// New data waits for the retransmission timer, after an echo with a window of one segment
     /// (§6.1.2).
     held: bool,
+    /// Such waits that have ended, in a row: while marks persist each is twice as long as the one
+    /// before (RFC 9438 §4.6).
+    waits: u32,
+    /// Offset of what was held when the last wait ended.
+    waited_to: u64,
 }
 
 impl Classic {
     /// `ect` says that data is to be ECN-capable.
     pub fn new(mode: EcnMode, ect: bool) -> Classic {
         let dctcp = mode == EcnMode::Dctcp;
-        Classic { dctcp, echo: false, early: None, cwr_due: false, told: 0, ect, held: false }
+        Classic {
+            dctcp,
+            echo: false,
+            early: None,
+            cwr_due: false,
+            told: 0,
+            ect,
+            held: false,
+            waits: 0,
+            waited_to: 0,
+        }
     }
 
-    /// An echo came with a window of one segment.
-    pub fn hold(&mut self) {
+    /// An echo came, for what is below `una`, with a window of one segment of `mss` octets. It is in
+    /// a row with the last where that is the one segment which left since.
+    pub fn hold(&mut self, una: u64, mss: u64) {
+        if una > self.waited_to + mss {
+            self.waits = 0;
+        }
         self.held = !self.dctcp;
     }
 
@@ -70,18 +89,22 @@ impl Classic {
 impl Connection {
     /// New data waits for the retransmission timer, which runs though nothing may be outstanding.
     pub(in crate::connection) fn is_held_by_echo(&self) -> bool {
-        self.retransmission.timer.is_armed() && self.is_to_be_held()
+        self.retransmission.timer.is_armed() && self.hold().is_some()
     }
 
-    fn is_to_be_held(&self) -> bool {
-        matches!(self.extras.ecn(), Some(EcnState::Classic(Classic { held: true, .. })))
+    /// What holds new data.
+    fn hold(&self) -> Option<&Classic> {
+        match self.extras.ecn() {
+            Some(EcnState::Classic(state)) if state.held => Some(state),
+            _ => None,
+        }
     }
 
     /// An ACK with an echo has been dealt with: with a window of one segment it restarts the
-    /// retransmission timer (§6.1.2).
+    /// retransmission timer (§6.1.2), which backs off while marks persist (RFC 9438 §4.6).
     pub(in crate::connection) fn restart_timer_of_hold(&mut self, now: Time) {
-        if self.is_to_be_held() {
-            self.retransmission.restart(now, self.sender.rtt.rto());
+        if let Some(waits) = self.hold().map(|state| state.waits) {
+            self.retransmission.restart(now, self.sender.rtt.rto_doubled(waits));
         }
     }
 
@@ -90,6 +113,10 @@ impl Connection {
     pub(in crate::connection) fn ends_hold(&mut self) -> bool {
         let Some(EcnState::Classic(state)) = self.extras.ecn_mut() else { return false };
         let held = std::mem::take(&mut state.held);
+        if held {
+            state.waits += 1;
+            state.waited_to = self.sender.max;
+        }
         held && self.sender.una == self.sender.max
     }
 
@@ -116,5 +143,21 @@ impl Connection {
         segment.window = (segment.window as u64 + behind).min(0xFFFF) as u16;
         segment.flags = TcpFlags::ACK.union(if echo { TcpFlags::ECE } else { TcpFlags::default() });
         Some(self.control(segment))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// RFC 9438 §4.6: the waits get longer while the segment after each is marked too.
+    #[test]
+    fn waits_are_in_a_row_while_one_segment_at_a_time_is_marked() {
+        let mut state = Classic::new(EcnMode::On, true);
+        for (una, waits) in [(1000, 0), (2000, 1), (3000, 2), (5000, 0)] {
+            state.hold(una, 1000);
+            assert_eq!((state.held, state.waits), (true, waits), "{una}");
+            (state.held, state.waits, state.waited_to) = (false, waits + 1, una);
+        }
     }
 }

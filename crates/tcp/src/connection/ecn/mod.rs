@@ -14,7 +14,7 @@
 //! new data.
 //!
 //! Where the window is one segment and marks go on, the retransmission timer spaces
-//! the segments (§6.1.2); with the echo of DCTCP or of RFC 9768, which follow its own
+//! the segments (§6.1.2) and backs off (RFC 9438 §4.6); with the echo of DCTCP or of RFC 9768, which follow its own
 //! rules, it does not.
 
 mod accurate;
@@ -201,7 +201,7 @@ impl Connection {
             && s.cwnd() < 2 * s.mss
             && let Some(EcnState::Classic(state)) = self.extras.ecn_mut()
         {
-            state.hold();
+            state.hold(s.una, s.mss);
         }
         // The ACK of `cwr_point` itself left the peer before it heard CWR.
         if s.una <= s.recovery_point.cwr || !s.recovery_point.is_reached(s.una) {

@@ -102,7 +102,7 @@ fn one_segment_at_a_time(ecn_wait: bool) -> Solo {
 }
 
 /// §6.1.2: with a window of one segment an echo restarts the retransmission timer, and new data
-/// leaves when that expires, which is no timeout.
+/// leaves when that expires, which is no timeout. RFC 9438 §4.6: while marks persist it backs off.
 #[test]
 fn an_echo_with_a_window_of_one_segment_holds_new_data_until_the_timer_expires() {
     for (ecn_wait, at_once) in [(true, &[][..]), (false, &["W. 1001:1000 1 Ect0"])] {
@@ -114,14 +114,18 @@ fn an_echo_with_a_window_of_one_segment_holds_new_data_until_the_timer_expires()
         if ecn_wait {
             assert_eq!(s.until(1_199), [""; 0]);
             assert_eq!(s.until(1_200), ["1200 W. 1001:1000 1 Ect0"]);
-            // Still marked, and again; then no more.
+            // Still marked: twice as long. Another echo of the same restarts the timer.
             s.until(1_300);
             assert_eq!(s.arrives("E.", 1, 2001, 0), [""; 0]);
             s.until(1_900);
             assert_eq!(s.arrives("E.", 1, 2001, 0), [""; 0]);
-            assert_eq!(s.until(2_900), ["2900 W. 2001:1000 1 Ect0"]);
-            s.until(3_000);
-            assert_eq!(s.arrives(".", 1, 3001, 0)[0], ". 3001:1000 1 Ect0");
+            assert_eq!(s.until(3_900), ["3900 W. 2001:1000 1 Ect0"]);
+            s.until(4_000);
+            assert_eq!(s.arrives("E.", 1, 3001, 0), [""; 0]);
+            assert_eq!(s.until(8_000), ["8000 W. 3001:1000 1 Ect0"]);
+            // Then no more.
+            s.until(8_100);
+            assert_eq!(s.arrives(".", 1, 4001, 0)[0], ". 4001:1000 1 Ect0");
         }
         assert_eq!(s.end.observe().timeouts, 0);
     }
