@@ -98,8 +98,7 @@ impl Listener {
         if let Some(waiting) = self.ready.iter_mut().find(known) {
             return waiting.handle_input(now, packet);
         }
-        let echoes = matches!(sctp.chunks.first(), Some(Chunk::CookieEcho(_)));
-        if echoes && self.ready.len() >= self.backlog {
+        if sctp.cookie_echo().is_some() && self.ready.len() >= self.backlog {
             self.counters.overflows += 1;
             return;
         }

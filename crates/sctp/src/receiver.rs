@@ -6,8 +6,10 @@
 //! | [`TsnMap`] | which TSNs have arrived |
 //! | [`Reassembly`] | fragments, messages that wait for their turn, messages for the user |
 //! | [`Sacks`] | when a SACK is due, its duplicates, its way, the timestamp that it echoes |
+//! | [`Held`] | data behind a reset of its stream that is still due |
 //! | [`Parts`] | messages that were delivered in parts, for a user who wants them whole |
 
+pub(crate) mod held;
 pub(crate) mod parts;
 pub(crate) mod reassembly;
 pub(crate) mod sacks;
@@ -20,6 +22,7 @@ use crate::numbers::{FAR, SSN_SPAN};
 use crate::way::Way;
 use anabranch_units::Serial32;
 use anabranch_wire::sctp::{DataFlags, SackChunk, SkippedMessage};
+use held::{Held, HeldChunk};
 use parts::Parts;
 use reassembly::{OVERHEAD, Reassembly, Received};
 use sacks::Sacks;
@@ -71,6 +74,8 @@ pub(crate) struct Receiver {
     advertised: u32,
     /// `accepted` counts the octets that were let in since that SACK.
     accepted: u64,
+    /// `held` is data behind a reset of its stream that is still due, if there is any.
+    held: Option<Box<Held>>,
     /// `parts` joins messages that were delivered in parts; it exists once there was one.
     parts: Option<Box<Parts>>,
 }
@@ -89,6 +94,7 @@ impl Receiver {
             sacks: Sacks::new(way),
             advertised: buffer,
             accepted: 0,
+            held: None,
             parts: None,
         }
     }
@@ -115,7 +121,8 @@ impl Receiver {
     pub fn memory(&self) -> u64 {
         let parts = self.parts.as_ref().map_or(0, |parts| parts.octets());
         let duplicates = size_of_val(self.sacks.duplicates());
-        self.reassembly.memory() + parts + self.map.memory() + duplicates as u64
+        let held = self.held.as_ref().map_or(0, |held| held.octets());
+        self.reassembly.memory() + held + parts + self.map.memory() + duplicates as u64
     }
 
     /// A chunk with `len` octets of user data came; `buffer` is the size of the receive buffer.
@@ -174,16 +181,33 @@ impl Receiver {
     /// the buffer, so that it can drain; memory, with [`OVERHEAD`] for each
     /// piece, never exceeds four times the buffer.
     fn has_room(&self, offset: u64, len: u64, buffer: u64) -> bool {
-        let memory = self.reassembly.memory() + len + OVERHEAD;
+        let held = self.held.as_ref().map_or(0, |held| held.octets() + OVERHEAD * held.pieces());
+        let memory = self.reassembly.memory() + held + len + OVERHEAD;
         if offset == self.map.next && self.map.has_gaps() {
             return memory <= 4 * buffer;
         }
-        self.reassembly.octets() + len <= buffer && memory <= 2 * buffer
+        self.octets() + len <= buffer && memory <= 2 * buffer
+    }
+
+    /// Octets of user data that were acknowledged and not read.
+    fn octets(&self) -> u64 {
+        self.reassembly.octets() + self.held.as_ref().map_or(0, |held| held.octets())
+    }
+
+    /// The chunk, which has arrived, waits for a reset of its stream.
+    #[cold]
+    pub fn hold(&mut self, chunk: HeldChunk) {
+        self.held.get_or_insert_default().push(chunk);
+    }
+
+    /// The resets are done: what waited for them.
+    pub fn take_held(&mut self) -> Vec<HeldChunk> {
+        self.held.take().map_or_else(Vec::new, |held| held.into_chunks())
     }
 
     /// Room that is left in the receive buffer, in octets.
     fn window(&self, buffer: u32) -> u32 {
-        (buffer as u64).saturating_sub(self.reassembly.octets()) as u32
+        (buffer as u64).saturating_sub(self.octets()) as u32
     }
 
     /// What a SACK says of the room. A window that is less than a packet, or half of the buffer, does
@@ -265,6 +289,7 @@ impl Receiver {
     /// The peer has restarted: what is complete stays.
     pub fn restart(&mut self) {
         self.reassembly.restart();
+        self.held = None;
         self.sacks.restart();
     }
 

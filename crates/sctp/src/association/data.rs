@@ -5,6 +5,7 @@ use super::Association;
 use crate::config::Concurrent;
 use crate::extensions::Extensions;
 use crate::receiver::Arrived;
+use crate::receiver::held::HeldChunk;
 use crate::receiver::reassembly::Violation;
 use crate::state::State;
 use anabranch_endpoint::CloseReason;
@@ -22,6 +23,10 @@ impl Association {
         let Some(offset) = self.arrive(data.tsn, &data.payload, data.flags, data.stream) else {
             return self.state().may_receive();
         };
+        if self.is_behind_reset(data.stream, data.tsn) {
+            self.receiver.hold(HeldChunk::Data(offset, data.clone()));
+            return true;
+        }
         let result = self.receiver.reassembly.insert(offset, data, offset == due);
         self.after_insert(result)
     }
@@ -35,8 +40,26 @@ impl Association {
         if self.arrive(data.tsn, &data.payload, data.flags, data.stream).is_none() {
             return self.state().may_receive();
         }
+        if self.is_behind_reset(data.stream, data.tsn) {
+            self.receiver.hold(HeldChunk::IData(data.clone()));
+            return true;
+        }
         let result = self.receiver.reassembly.insert_interleaved(data);
         self.after_insert(result)
+    }
+
+    /// Data that waited for a reset of its stream is put in order (RFC 6525 §5.2.2 E4).
+    pub(super) fn insert_held(&mut self) {
+        for chunk in self.receiver.take_held() {
+            let reassembly = &mut self.receiver.reassembly;
+            let result = match &chunk {
+                HeldChunk::Data(offset, data) => reassembly.insert(*offset, data, false),
+                HeldChunk::IData(data) => reassembly.insert_interleaved(data),
+            };
+            if !self.after_insert(result) {
+                return;
+            }
+        }
     }
 
     /// The peer mixes DATA and I-DATA.

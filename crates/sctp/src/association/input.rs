@@ -1,7 +1,8 @@
 //! Which packets count (RFC 9260 §8.4, §8.5), and what their chunks call.
 
 use super::{Association, Notification};
-use crate::control::auth::Failure;
+use crate::control::auth::{Auth, Failure};
+use crate::cookie::Cookie;
 use crate::extensions::Extensions;
 use crate::paths::path::PathState;
 use crate::state::State;
@@ -45,12 +46,14 @@ impl Association {
         if let Chunk::Init(init) = first {
             return self.on_init(now, packet, sctp, init);
         }
-        let mut skip = 0;
-        if let Chunk::CookieEcho(cookie) = first {
-            if !self.on_cookie_echo(now, packet, sctp, cookie) {
+        let (mut skip, mut signed) = (0, false);
+        if let Some((at, cookie)) = sctp.cookie_echo() {
+            if !self.is_echo_authentic(sctp, at, cookie)
+                || !self.on_cookie_echo(now, packet, sctp, cookie)
+            {
                 return;
             }
-            skip = 1;
+            (skip, signed) = (at + 1, at > 0);
         } else if !self.belongs(packet, sctp) {
             return self.on_out_of_the_blue(packet, sctp);
         } else if !self.identity.is_tag_valid(sctp) {
@@ -65,7 +68,7 @@ impl Association {
             self.paths[from].udp_port = sctp.udp.map(|ports| ports.0); // RFC 6951 §5.4
         }
         if self.control.auth.is_some() {
-            let trusted = self.trusted(sctp, skip);
+            let trusted = self.trusted(sctp, skip, signed);
             self.on_chunks(now, packet, &trusted, 0);
         } else {
             self.on_chunks(now, packet, sctp, skip);
@@ -134,10 +137,10 @@ impl Association {
         })
     }
 
-    /// What of a packet's chunks from the one at `skip` on counts (RFC 4895 §6.3).
-    fn trusted(&mut self, sctp: &SctpPacket, skip: usize) -> SctpPacket {
+    /// What of a packet's chunks from the one at `skip` on counts (RFC 4895 §6.3). With `trusted` an
+    /// AUTH chunk before it was right.
+    fn trusted(&mut self, sctp: &SctpPacket, skip: usize, mut trusted: bool) -> SctpPacket {
         let mut chunks = Chunks::new();
-        let mut trusted = false;
         for (at, chunk) in sctp.chunks.iter().enumerate().skip(skip) {
             if !trusted {
                 match self.authenticate(sctp, at) {
@@ -155,6 +158,29 @@ impl Association {
         }
         self.control.trusted = trusted;
         SctpPacket { chunks, ..*sctp }
+    }
+
+    /// The COOKIE ECHO at `at` may be read (RFC 4895 §6.3): the AUTH chunk in front of it is right, by
+    /// the keys of the association or, where there are none yet, by what the cookie says of both
+    /// sides. Without one it must not be among the chunks that this side wants authenticated.
+    fn is_echo_authentic(&self, sctp: &SctpPacket, at: usize, cookie: &[u8]) -> bool {
+        let Some(config) = &self.config.authentication else { return at == 0 };
+        let wanted = config.chunks.contains(&kind::COOKIE_ECHO);
+        if at == 0 && !wanted {
+            return true;
+        }
+        let agreed = |auth: &&Auth| auth.is_agreed();
+        let recalled = match self.control.auth.as_deref().filter(agreed) {
+            Some(_) => None,
+            None => Cookie::open(cookie, &self.identity.key)
+                .and_then(|cookie| Auth::recall(config, &cookie.auth)),
+        };
+        let keys = recalled.as_ref().or(self.control.auth.as_deref()).filter(agreed);
+        match keys {
+            Some(auth) if at > 0 => auth.verify(config, sctp, 0).is_ok(),
+            // A peer that authenticates nothing is not asked to.
+            keys => at == 0 && keys.is_none(),
+        }
     }
 
     /// What a chunk is worth before an AUTH chunk was right.

@@ -174,6 +174,13 @@ impl Association {
         result::PERFORMED
     }
 
+    /// Data of this stream with this TSN comes behind a reset that waits for what is before it.
+    #[inline]
+    pub(super) fn is_behind_reset(&self, stream: u16, tsn: Serial32) -> bool {
+        let reconfig = self.control.reconfig.as_ref();
+        reconfig.is_some_and(|reconfig| reconfig.is_behind_reset(stream, tsn))
+    }
+
     /// Data has arrived: a reset that waited for it is done, and its request, which comes again,
     /// hears so (§5.2.2 E2).
     #[inline]
@@ -190,6 +197,7 @@ impl Association {
         if let Some(reset) = reconfig.take_deferred(arrived) {
             reconfig.settle(result::PERFORMED.into());
             self.reset_incoming(&reset.streams);
+            self.insert_held();
         }
     }
 

@@ -17,7 +17,8 @@ pub struct Authentication {
     /// This side signs with the key of this identifier at first.
     pub active_key: u16,
     /// The peer must authenticate chunks of these types (§3.2). INIT, INIT ACK,
-    /// SHUTDOWN COMPLETE and AUTH may not be among them, nor, here, COOKIE ECHO.
+    /// SHUTDOWN COMPLETE and AUTH may not be among them. With COOKIE ECHO nobody without the shared
+    /// key can restart an association (§6.3).
     pub chunks: Vec<u8>,
     /// This side verifies these HMACs, the best first (§3.3): 3 is SHA-256, 1 SHA-1, which must be
     /// there.
@@ -45,8 +46,7 @@ impl Authentication {
         if !self.keys.iter().any(|(id, _)| *id == self.active_key) {
             return Err(format!("active_key {}", self.active_key));
         }
-        let never =
-            [kind::INIT, kind::INIT_ACK, kind::COOKIE_ECHO, kind::SHUTDOWN_COMPLETE, kind::AUTH];
+        let never = [kind::INIT, kind::INIT_ACK, kind::SHUTDOWN_COMPLETE, kind::AUTH];
         if let Some(kind) = self.chunks.iter().find(|kind| never.contains(kind)) {
             return Err(format!("chunk type {kind}"));
         }

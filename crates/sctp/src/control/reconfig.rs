@@ -265,6 +265,14 @@ impl Reconfig {
         self.deferred = Some(reset);
     }
 
+    /// Data of this stream with this TSN comes behind a reset that is deferred.
+    pub fn is_behind_reset(&self, stream: u16, tsn: Serial32) -> bool {
+        self.deferred.as_ref().is_some_and(|reset| {
+            let covered = reset.streams.is_empty() || reset.streams.contains(&stream);
+            covered && reset.last_tsn.is_before(tsn)
+        })
+    }
+
     /// The deferred reset, if what it waits for has arrived.
     pub fn take_deferred(&mut self, has_arrived: impl Fn(Serial32) -> bool) -> Option<Deferred> {
         self.deferred.take_if(|reset| has_arrived(reset.last_tsn))

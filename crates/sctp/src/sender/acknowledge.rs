@@ -187,7 +187,9 @@ impl Sender {
             return;
         }
         // §7.2.4 rule 3: the first packet of a fast retransmit leaves whatever the window.
-        self.repair.on_lost();
+        if outcome.lost {
+            self.repair.on_lost();
+        }
         let next = self.flight.next();
         // What was sent before a mark was answered is answered with it (RFC 3168 §6.1.2).
         if path.sack.highest_lost >= path.reduced || one_point {

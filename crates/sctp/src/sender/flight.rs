@@ -22,7 +22,17 @@ pub(crate) enum Status {
     /// Reported by a gap block.
     Acked,
     /// Given up with its message (RFC 3758).
-    Abandoned,
+    Abandoned(Fate),
+}
+
+/// `Fate` is what is known of a chunk when it is given up.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Fate {
+    /// It was in flight. If gap blocks tell that it was lost, it is congestion like a chunk that
+    /// would be sent again (RFC 3758 §3.5 F5).
+    Open,
+    /// It was found lost, has arrived, or was never sent.
+    Known,
 }
 
 #[derive(Clone, Debug)]
@@ -48,6 +58,11 @@ impl Sent {
     /// Octets of user data.
     pub fn len(&self) -> u64 {
         self.fragment.payload.len() as u64
+    }
+
+    /// It was given up with its message.
+    pub fn is_abandoned(&self) -> bool {
+        matches!(self.status, Status::Abandoned(_))
     }
 }
 
@@ -78,7 +93,7 @@ pub(crate) struct Outcome {
     pub cumulative: u64,
     /// Something was newly acknowledged.
     pub news: bool,
-    /// A chunk was newly found missing.
+    /// A chunk was newly found missing that is to be sent again.
     pub lost: bool,
     /// Index of the lowest chunk that a gap block newly acknowledged.
     pub lowest: Option<usize>,
@@ -239,6 +254,9 @@ impl Flight {
         let mut lost = 0;
         for (at, chunk) in self.chunks.iter_mut().enumerate().filter(|it| it.1.path == path) {
             chunk.misses = 0;
+            if chunk.status == Status::Abandoned(Fate::Open) {
+                chunk.status = Status::Abandoned(Fate::Known);
+            }
             if chunk.status == Status::InFlight {
                 chunk.status = Status::Lost(Reason::Timeout);
                 self.lost_from = self.lost_from.min(self.una + at as u64);
@@ -299,9 +317,9 @@ impl Flight {
             match chunk.status {
                 Status::Acked => self.acked -= 1,
                 Status::Lost(_) => self.lost -= 1,
-                Status::InFlight | Status::Abandoned => {}
+                Status::InFlight | Status::Abandoned(_) => {}
             }
-            if chunk.status != Status::Abandoned {
+            if !chunk.is_abandoned() {
                 paths[chunk.path as usize].sack.covered += self.size(&chunk);
             }
             if self.acknowledge(now, self.una, &chunk, paths) {
@@ -327,7 +345,7 @@ impl Flight {
         let size = self.size(chunk);
         let path = &mut paths[chunk.path as usize];
         match chunk.status {
-            Status::Acked | Status::Abandoned => return false,
+            Status::Acked | Status::Abandoned(_) => return false,
             Status::InFlight => {
                 path.flight -= size;
                 path.sack.works = true;
@@ -372,7 +390,7 @@ impl Flight {
 
     /// All that is not acknowledged was given up.
     pub fn is_abandoned(&self) -> bool {
-        self.chunks.iter().all(|chunk| chunk.status == Status::Abandoned)
+        self.chunks.iter().all(Sent::is_abandoned)
     }
 
     /// What the peer may not have, and was not given up.
@@ -468,25 +486,28 @@ impl Flight {
         }
         let (size, len) = (self.size(chunk), chunk.fragment.payload.len() as u64);
         let path = &mut paths[chunk.path as usize];
-        match chunk.status {
+        let fate = match chunk.status {
             Status::InFlight => {
                 path.flight -= size;
                 path.window.forget(size);
                 self.payload -= len;
+                Fate::Open
             }
             Status::Lost(_) => {
                 path.window.forget(size);
                 self.lost -= 1;
+                Fate::Known
             }
             Status::Acked => {
                 self.acked -= 1;
                 self.reports.forget(self.una + at as u64);
+                Fate::Known
             }
-            Status::Abandoned => {}
-        }
+            Status::Abandoned(fate) => fate,
+        };
         let offset = self.una + at as u64;
         path.timed.take_if(|timed| timed.0 == offset);
-        self.chunks[at].status = Status::Abandoned;
+        self.chunks[at].status = Status::Abandoned(fate);
         self.chunks[at].fragment.payload = anabranch_wire::Payload::EMPTY;
         true
     }
@@ -495,13 +516,13 @@ impl Flight {
     /// receiver can be told to forget its beginning.
     pub fn push_abandoned(&mut self, fragment: Fragment, path: u8) {
         self.push(fragment, Reliability::Reliable, path);
-        self.chunks.back_mut().expect("it was pushed").status = Status::Abandoned;
+        self.chunks.back_mut().expect("it was pushed").status =
+            Status::Abandoned(Fate::Known);
     }
 
     /// Chunks from the first on that were given up: what FORWARD-TSN skips.
     pub fn skipped(&self) -> impl Iterator<Item = &Fragment> {
-        let given_up = |chunk: &&Sent| chunk.status == Status::Abandoned;
-        self.chunks.iter().take_while(given_up).map(|chunk| &chunk.fragment)
+        self.chunks.iter().take_while(|chunk| chunk.is_abandoned()).map(|chunk| &chunk.fragment)
     }
 }
 

@@ -3,7 +3,7 @@
 use super::Sender;
 use crate::config::Config;
 use crate::draft::Draft;
-use crate::numbers::SSN_SPAN;
+use crate::numbers::{SSN_SPAN, TSN_SPAN};
 use crate::paths::Paths;
 use crate::queue::Fragment;
 use anabranch_units::{Serial32, Span, Time};
@@ -25,9 +25,14 @@ impl Sender {
 
     /// The stream sequence number of the next message would be 2^15 or more ahead of one that the
     /// peer may still wait for: it would take the message for an older one (§6.6, with the serial
-    /// number arithmetic of RFC 1982 §3.2).
+    /// number arithmetic of RFC 1982 §3.2). Or so many chunks are outstanding that the next TSN could
+    /// not be told from an older one (RFC 9260 §6.1); each message has one at least, so that message
+    /// identifiers cannot be confused either (RFC 8260 §2.1).
     #[cold]
     fn waits_for_a_number(&self) -> bool {
+        if self.flight.chunks.len() as u64 >= TSN_SPAN {
+            return true;
+        }
         let Some((stream, number)) = self.outgoing.next_ssn() else { return false };
         let oldest = self.flight.oldest_ssn(stream);
         oldest.is_some_and(|oldest| number.wrapping_sub(oldest) as u64 >= SSN_SPAN)

@@ -4,7 +4,7 @@ use super::*;
 use crate::Authentication;
 use crate::control::auth::Auth;
 use anabranch_endpoint::mac;
-use anabranch_wire::sctp::{Cause, InitChunk, Parameter};
+use anabranch_wire::sctp::{Cause, InitChunk, Parameter, kind};
 
 fn config(chunks: &[u8]) -> Config {
     Config { authentication: authenticated(chunks), ..plain(Config::rfc9260()) }
@@ -133,6 +133,63 @@ fn forged_chunks_are_discarded() {
     }
     pair.server.handle_input(at_ms(1000), &good);
     assert!(pair.server.receive().is_some());
+}
+
+/// §6.3: where COOKIE ECHO is among the chunks it opens an association behind a right AUTH chunk only,
+/// by the keys that the cookie tells of; what stands behind it counts too.
+#[test]
+fn a_cookie_echo_is_authenticated() {
+    let wanted = config(&[0, kind::COOKIE_ECHO]);
+    let (mut client, _) = ends(&config(&[]), 1);
+    let (_, mut server) = ends(&wanted, 1);
+    client.connect(Time::ZERO);
+    let mut exchange = |packet: Packet| {
+        server.handle_input(Time::ZERO, &packet);
+        server.poll_transmit(Time::ZERO)
+    };
+    let init_ack = exchange(client.poll_transmit(Time::ZERO).unwrap()).unwrap();
+    client.handle_input(Time::ZERO, &init_ack);
+    client.send(message()).unwrap();
+    let good = client.poll_transmit(Time::ZERO).unwrap();
+    let kinds: Vec<u8> = sctp(&good).chunks.iter().map(Chunk::kind).collect();
+    assert_eq!(kinds, [kind::AUTH, kind::COOKIE_ECHO, kind::DATA]);
+    type Change = fn(&mut Vec<Chunk>);
+    let changes: [Change; 3] = [
+        |chunks| drop(chunks.remove(0)),
+        |chunks| {
+            if let Chunk::Auth { hmac, .. } = &mut chunks[0] {
+                hmac[3] ^= 1;
+            }
+        },
+        |chunks| drop(chunks.pop()),
+    ];
+    for change in changes {
+        let mut packet = good.clone();
+        let Body::Sctp(sctp) = &mut packet.body else { unreachable!("it is SCTP") };
+        let mut chunks: Vec<Chunk> = sctp.chunks.iter().cloned().collect();
+        change(&mut chunks);
+        sctp.chunks = chunks.into_iter().collect();
+        assert_eq!(exchange(packet), None, "discarded");
+    }
+    let answer = exchange(good.clone()).unwrap();
+    assert_eq!(sctp(&answer).chunks.first(), Some(&Chunk::CookieAck));
+    assert_eq!(server.state(), State::Established);
+    assert!(server.receive().is_some());
+    // The same again: by the keys of the association.
+    server.handle_input(Time::ZERO, &good);
+    let again = server.poll_transmit(Time::ZERO).unwrap();
+    assert_eq!(sctp(&again).chunks.first(), Some(&Chunk::CookieAck));
+}
+
+/// A side that does not want it authenticated takes an authenticated one, and a peer without
+/// authentication is not asked for it.
+#[test]
+fn who_signs_a_cookie_echo_without_need_is_heard() {
+    let both = config(&[kind::COOKIE_ECHO]);
+    let pair = between(both.clone(), both.clone());
+    assert_eq!([pair.client.state(), pair.server.state()], [State::Established; 2]);
+    let pair = between(plain(Config::rfc9260()), both);
+    assert_eq!([pair.client.state(), pair.server.state()], [State::Established; 2]);
 }
 
 /// §6.3: an HMAC that is not ours is reported.

@@ -194,6 +194,36 @@ fn urgent_messages_push_others_out() {
     assert_eq!(reliable, Err(SendError::Full), "only a priority takes precedence");
 }
 
+/// §3.5 F5: a chunk that is given up in flight, and that gap blocks then tell was lost, is
+/// congestion like one that is to be sent again. One that arrived is none.
+#[test]
+fn what_is_given_up_in_flight_and_was_lost_reduces_the_window() {
+    let windows = [false, true].map(|lost| {
+        let config = Config { send_buffer: 5 * 1400, ..config() };
+        let nth = if lost { &[2][..] } else { &[] };
+        let mut pair = established(&config, drop_nth(nth));
+        pair.client.send(big(0, b'a')).unwrap();
+        send(&mut pair.client, big(1, b'b'), Reliability::Priority(9));
+        for octet in *b"cde" {
+            pair.client.send(big(2, octet)).unwrap();
+        }
+        run(&mut pair, at_ms(1020)); // all five leave
+        let before = pair.client.paths[0].window.cwnd();
+        send(&mut pair.client, message(3, b"f"), Reliability::Priority(1)); // b yields, in flight
+        assert_eq!(pair.client.abandoned(), Abandoned { unsent: 0, sent: 1 });
+        run(&mut pair, at_ms(1110));
+        assert_eq!(pair.client.paths[0].fast_retransmits, lost as u64);
+        run(&mut pair, at_ms(3000));
+        let arrived = first_octets(&mut pair.server);
+        assert_eq!(arrived.iter().any(|it| it.1 == b'b'), !lost);
+        assert!(pair.client.sender.flight.is_empty());
+        (before, pair.client.paths[0].window.cwnd())
+    });
+    let [(before, kept), (_, reduced)] = windows;
+    assert!(kept >= before, "{windows:?}");
+    assert!(reduced < before, "{windows:?}");
+}
+
 /// §3.3: without the peer's parameter all messages are reliable, and a
 /// FORWARD-TSN of the peer is unknown to a side that did not offer it.
 #[test]

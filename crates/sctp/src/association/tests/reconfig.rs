@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::ReconfigError;
-use anabranch_wire::sctp::Parameter;
+use anabranch_wire::sctp::{DataChunk, IDataChunk, Parameter};
 
 fn config() -> Config {
     Config { reconfiguration: true, ..plain(Config::rfc9260()) }
@@ -16,6 +16,10 @@ fn established<F: FnMut(Side, &Packet) -> Fate>(config: &Config, rule: F) -> Pai
 
 fn message(stream: u16) -> Message {
     Message::new(stream, Payload::of_octets([stream as u8; 10]))
+}
+
+fn first_octets(association: &mut Association) -> Vec<(u16, u8)> {
+    received(association).iter().map(|(stream, octets)| (*stream, octets[0])).collect()
 }
 
 fn notifications(association: &mut Association) -> Vec<Notification> {
@@ -251,6 +255,47 @@ fn a_deferred_reset_is_done_when_its_data_comes() {
     run(&mut pair, at_ms(9000));
     assert_eq!(exchange(&pair)[2..], ["2101 > reset [1]", "2151 < result 1"]);
     assert_eq!(notifications(&mut pair.server), [], "once");
+}
+
+/// §5.2.2 E2 and E4: what comes behind a reset that waits for earlier TSNs waits too, and has the new
+/// numbers of its stream; data of other streams does not wait.
+#[test]
+fn data_behind_a_deferred_reset_is_held_back() {
+    for interleaving in [false, true] {
+        let config = Config { interleaving, ..config() };
+        let mut pair = established(&config, drop_nth(&[1]));
+        pair.client.send(message(1)).unwrap();
+        run(&mut pair, at_ms(1001));
+        let (first, tag) = (pair.client.sender.origin.add(1), pair.server.identity.local_tag);
+        let reset = Parameter::OutgoingReset {
+            request: first,
+            response: pair.server.sender.origin,
+            last_tsn: first,
+            streams: vec![1],
+        };
+        assert_eq!(results(&mut pair.server, &pair.client, vec![reset]), [[6]], "in progress");
+        let data = |number: u32, stream: u16, octet: u8| {
+            let (tsn, payload) = (first.add(number), Payload::of_octets([octet]));
+            let (flags, ssn, ppid) = (DataFlags::WHOLE, 0, 0);
+            match interleaving {
+                false => Chunk::Data(DataChunk { tsn, stream, ssn, ppid, flags, payload }),
+                true => {
+                    let (mid, ppid_or_fsn) = (0, 0);
+                    Chunk::IData(IDataChunk { tsn, stream, mid, ppid_or_fsn, flags, payload })
+                }
+            }
+        };
+        let new = from_client(&pair.client, tag, vec![data(1, 1, b'n'), data(2, 2, b'o')]);
+        pair.server.handle_input(at_ms(1001), &new);
+        assert_eq!(first_octets(&mut pair.server), [(2, b'o')]);
+        assert!(pair.server.receiver.cumulative_tsn().is_before(first), "one is missing");
+        let old = from_client(&pair.client, tag, vec![data(0, 1, b'a')]);
+        pair.server.handle_input(at_ms(1002), &old);
+        assert_eq!(first_octets(&mut pair.server), [(1, b'a'), (1, b'n')]);
+        let reset = Notification::StreamReset { stream: 1, incoming: true };
+        assert_eq!(notifications(&mut pair.server), [reset]);
+        assert_eq!(pair.server.receiver.cumulative_tsn(), first.add(2));
+    }
 }
 
 /// §5.2.7 H2: "in progress" is no error of the path.

@@ -3,7 +3,7 @@
 //! that were reported stand in runs, and the chunks that may be found missing in
 //! a list.
 
-use super::{Flight, Outcome, Rules, Status};
+use super::{Fate, Flight, Outcome, Rules, Status};
 use crate::paths::path::Path;
 use crate::policy::Reason;
 use anabranch_units::Time;
@@ -167,7 +167,8 @@ impl Flight {
     ) -> bool {
         let at = (offset - self.una) as usize;
         let status = self.chunks[at].status;
-        if status == Status::Abandoned {
+        if let Status::Abandoned(fate) = &mut self.chunks[at].status {
+            *fate = Fate::Known;
             return false;
         }
         let chunk = self.chunks[at].clone();
@@ -233,7 +234,7 @@ impl Flight {
                     let to = next.map_or(highest, |it| it.0.min(highest));
                     let waits = |offset: &u64| {
                         let status = self.chunks[(offset - self.una) as usize].status;
-                        status == Status::InFlight
+                        matches!(status, Status::InFlight | Status::Abandoned(Fate::Open))
                             || marked && status == Status::Lost(Reason::Timeout)
                     };
                     self.reports.watched.extend((at..to).filter(waits));
@@ -274,8 +275,7 @@ impl Flight {
             if reports == 0 || chunk.misses < rules.missing_reports {
                 return true;
             }
-            self.find_missing(at, paths);
-            outcome.lost = true;
+            outcome.lost |= self.find_missing(at, paths);
             false
         });
         self.reports.watched = watched;
@@ -287,8 +287,8 @@ impl Flight {
     fn reports_of(&self, at: usize, sack: &Sack, paths: &[Path]) -> Option<u8> {
         let (chunk, rules) = (&self.chunks[at], &sack.rules);
         let marked = rules.marked_outstanding && chunk.status == Status::Lost(Reason::Timeout);
-        let waits = chunk.status == Status::InFlight || marked;
-        if !waits || (chunk.fast_retransmitted && !rules.multiple) {
+        let waits = matches!(chunk.status, Status::InFlight | Status::Abandoned(Fate::Open));
+        if !(waits || marked) || (chunk.fast_retransmitted && !rules.multiple) {
             return None;
         }
         let path = &paths[chunk.path as usize];
@@ -321,10 +321,17 @@ impl Flight {
         Some(if later && sack.one_path { rules.packets } else { 1 })
     }
 
-    /// The chunk at `at` is missing: it is to be sent again.
-    fn find_missing(&mut self, at: usize, paths: &mut [Path]) {
+    /// The chunk at `at` is missing: it is to be sent again, unless it was given up; that is false.
+    fn find_missing(&mut self, at: usize, paths: &mut [Path]) -> bool {
         let chunk = &mut self.chunks[at];
         let was_in_flight = chunk.status == Status::InFlight;
+        if let Status::Abandoned(fate) = &mut chunk.status {
+            *fate = Fate::Known;
+            let sack = &mut paths[chunk.path as usize].sack;
+            sack.lost += 1;
+            sack.highest_lost = sack.highest_lost.max(self.una + at as u64);
+            return false;
+        }
         chunk.status = Status::Lost(Reason::FastRetransmit);
         self.lost_from = self.lost_from.min(self.una + at as u64);
         let chunk = &self.chunks[at];
@@ -342,6 +349,7 @@ impl Flight {
         sack.lost += 1;
         sack.lost_octets += size;
         sack.highest_lost = sack.highest_lost.max(self.una + at as u64);
+        true
     }
 }
 

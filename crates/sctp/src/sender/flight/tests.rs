@@ -57,14 +57,17 @@ fn naive(
             (false, Status::InFlight) => {
                 paths[flight.chunks[at].path as usize].sack.passed = true;
             }
-            (false, Status::Lost(_)) | (_, Status::Abandoned) => {}
+            (true, Status::Abandoned(_)) => {
+                flight.chunks[at].status = Status::Abandoned(Fate::Known);
+            }
+            (false, Status::Lost(_) | Status::Abandoned(_)) => {}
         }
     }
     let newly = highest_new.map_or(0, |at| flight.una + at as u64 + 1);
     let one_path = paths.iter().filter(|path| path.sack.chunks > 0).count() == 1;
     for at in 0..highest.unwrap_or(0) {
         let chunk = &flight.chunks[at];
-        if chunk.status != Status::InFlight {
+        if !matches!(chunk.status, Status::InFlight | Status::Abandoned(Fate::Open)) {
             continue;
         }
         let path = &paths[chunk.path as usize];
@@ -89,12 +92,17 @@ fn naive(
         if chunk.misses < rules.missing_reports {
             continue;
         }
+        let index = chunk.path as usize;
+        paths[index].sack.lost += 1;
+        if chunk.is_abandoned() {
+            chunk.status = Status::Abandoned(Fate::Known);
+            continue;
+        }
         chunk.status = Status::Lost(Reason::FastRetransmit);
-        let (index, size) = (chunk.path as usize, flight.size(&flight.chunks[at]));
+        let size = flight.size(&flight.chunks[at]);
         flight.payload -= flight.chunks[at].len();
         flight.lost += 1;
         paths[index].flight -= size;
-        paths[index].sack.lost += 1;
         outcome.lost = true;
     }
     for at in taken_back {
