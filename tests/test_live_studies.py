@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from anabranch import Scenario, tables
+from anabranch.rows import Lateness
 from anabranch.studies import ALL
 from anabranch.studies.sack_recovery.conditions import paper_case, paper_schemes
 from anabranch.studies.sack_recovery.study import STUDY as SACK
@@ -121,6 +122,33 @@ def test_what_has_no_live_part_is_refused(anabranch: Command, tmp_path: Path) ->
 def test_every_paper_has_a_live_part() -> None:
     papers = {name for name in ALL if name != "response-functions"}
     assert {name for name in ALL if ALL[name].live} == papers
+
+
+@pytest.mark.parametrize("always", [False, True])
+def test_what_is_in_doubt_runs_again_by_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, always: bool
+) -> None:
+    """Of three trials one had late packets: it alone runs again, so often at most."""
+    trials = [Trial(n, f"t{n}", Scenario(TWO_HOSTS), ("b",)) for n in range(3)]
+    asked: list[list[str]] = []
+
+    def attempt(scenario: Scenario, commands: object, logs: Path, limit: float) -> worlds.Batch:
+        del commands, logs, limit
+        result = scenario.run()
+        asked.append(sorted(flow.flow for flow in result.flows))
+        late = {"t1_b": ["packets left late"]} if always or len(asked) == 1 else {}
+        lateness = Lateness(10, 1e-5, 1e-3, 1e-3, 1e-3)
+        return worlds.Batch(result, worlds.Told(lateness, 0.0, 0.0, late, {}, {}))
+
+    monkeypatch.setattr(worlds, "_attempt", attempt)
+    found = worlds.run(trials, tmp_path, lambda _done, _all: None, together=3, resume=False)
+    again = ["t1_f"]
+    assert asked == [["t0_f", "t1_f", "t2_f"], *([again] * (worlds.ATTEMPTS - 1 if always else 1))]
+    (timing,) = found.timings
+    doubts = ("1 of 3 trials: packets left late",) if always else ()
+    assert (timing.attempts, timing.doubts) == (len(asked), doubts)
+    assert timing.doubtful == len(doubts)
+    assert found.live.keys() == {0, 1, 2}
 
 
 @pytest.mark.needs("live")

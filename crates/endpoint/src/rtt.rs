@@ -161,8 +161,7 @@ impl RttEstimator {
         } else {
             self.bounds.initial
         };
-        let doubled =
-            base.saturating_mul(1_u64.checked_shl(backoff).unwrap_or(u64::MAX));
+        let doubled = base.saturating_mul(1_u64.checked_shl(backoff).unwrap_or(u64::MAX));
         let slop = if self.sampled || backoff > 0 { self.bounds.slop } else { Span::ZERO };
         (doubled + slop).min(self.bounds.max)
     }

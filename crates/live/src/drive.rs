@@ -3,7 +3,7 @@
 
 use crate::clock::Clock;
 use crate::error::Doing;
-use crate::lateness::Lateness;
+use crate::lateness::{Departures, Lateness};
 use crate::port::Port;
 use crate::program::{Program, ProgramReport};
 use crate::reactor::{Reactor, Token};
@@ -89,6 +89,8 @@ pub struct Outcome<E> {
     pub ports: Vec<Port>,
     /// How late packets left for hosts outside.
     pub lateness: Lateness,
+    /// The same of each port, in the order of `ports`.
+    pub lateness_of_ports: Vec<Lateness>,
     /// The longest time that the loop was away beyond its sleep: others had the
     /// processor, or the process was suspended.
     pub longest_absence: Span,
@@ -164,7 +166,7 @@ impl<E: FlowEndpoint + Ready + Send> Live<E> {
             of_node[node] = number;
         }
         let (clock, cpu) = (start(), processor_time());
-        let (started, lateness) = (clock.started(), Lateness::default());
+        let (started, departures) = (clock.started(), Departures::new(ports.len()));
         let (expected, longest_absence) = (Time::ZERO, Span::ZERO);
         let mut running = Loop {
             simulation,
@@ -175,7 +177,7 @@ impl<E: FlowEndpoint + Ready + Send> Live<E> {
             clock,
             expected,
             longest_absence,
-            lateness,
+            departures,
         };
         let mut ready = Vec::new();
         running.simulation.write_in_pieces(TURN, PIECE);
@@ -236,12 +238,13 @@ impl<E: FlowEndpoint + Ready + Send> Live<E> {
         }
         let programs = programs.into_iter().chain(services).map(Program::finish).collect();
         drop(hosts);
-        let Loop { simulation, mut ports, lateness, longest_absence, .. } = running;
+        let Loop { simulation, mut ports, departures, longest_absence, .. } = running;
         ports.iter_mut().for_each(Port::ask_kernel);
         Ok(Outcome {
             simulation,
             ports,
-            lateness,
+            lateness: departures.all,
+            lateness_of_ports: departures.of_port,
             longest_absence,
             started,
             cpu: processor_time().saturating_sub(cpu),
@@ -275,7 +278,7 @@ struct Loop<E> {
     /// The next look at the clock is due by then: the last one, or the end of a sleep.
     expected: Time,
     longest_absence: Span,
-    lateness: Lateness,
+    departures: Departures,
 }
 
 impl<E: FlowEndpoint> Loop<E> {
@@ -301,11 +304,11 @@ impl<E: FlowEndpoint> Loop<E> {
         if !more {
             self.simulation.answer();
         }
-        let Loop { clock, lateness, ports, gathering, .. } = self;
-        let mut left = |at| lateness.left(at, clock);
+        let Loop { clock, departures, ports, gathering, .. } = self;
         for departure in self.simulation.departures() {
             let number = self.of_node[departure.node.0 as usize];
             let port = &mut ports[number];
+            let mut left = |at| departures.left(number, at, clock);
             let written = port.write(departure.packet, departure.at, &self.book, &mut left);
             written.map_err(|error| gone(port, error))?;
             if port.is_gathering() && gathering.last() != Some(&number) {
@@ -314,9 +317,10 @@ impl<E: FlowEndpoint> Loop<E> {
         }
         for number in gathering.drain(..) {
             let port = &mut ports[number];
+            let mut left = |at| departures.left(number, at, clock);
             port.flush(&mut left).map_err(|error| gone(port, error))?;
         }
-        lateness.read(clock);
+        departures.read(clock);
         Ok(now)
     }
 

@@ -11,8 +11,6 @@ pub struct Lateness {
     counts: Vec<u64>,
     total: u64,
     max: u64,
-    /// Due times of packets that have left since the clock was read.
-    unread: Vec<Time>,
 }
 
 /// The clock is read once for so many packets that leave together: reading it
@@ -24,8 +22,7 @@ const FINE: u32 = 5;
 
 impl Default for Lateness {
     fn default() -> Lateness {
-        let unread = Vec::with_capacity(TOGETHER);
-        Lateness { counts: vec![0; bucket(u64::MAX) + 1], total: 0, max: 0, unread }
+        Lateness { counts: vec![0; bucket(u64::MAX) + 1], total: 0, max: 0 }
     }
 }
 
@@ -47,26 +44,6 @@ fn upper(bucket: usize) -> u64 {
 }
 
 impl Lateness {
-    /// A packet has left that was due at `due`; how late is known when `clock`
-    /// is read, which is once for some.
-    pub(crate) fn left(&mut self, due: Time, clock: &Clock) {
-        self.unread.push(due);
-        if self.unread.len() == TOGETHER {
-            self.read(clock);
-        }
-    }
-
-    /// Those that have left are late by as much as the clock says now.
-    pub(crate) fn read(&mut self, clock: &Clock) {
-        if self.unread.is_empty() {
-            return;
-        }
-        let (now, unread) = (clock.now(), std::mem::take(&mut self.unread));
-        unread.iter().for_each(|due| self.record(now.saturating_since(*due)));
-        self.unread = unread;
-        self.unread.clear();
-    }
-
     /// A packet was late by this much.
     pub fn record(&mut self, late: Span) {
         let nanos = late.as_picos() / 1000;
@@ -97,6 +74,48 @@ impl Lateness {
             }
         }
         Span::ZERO
+    }
+}
+
+/// How late packets left, of all ports together and of each by its number.
+#[derive(Debug)]
+pub(crate) struct Departures {
+    pub all: Lateness,
+    pub of_port: Vec<Lateness>,
+    /// Due times and ports of packets that have left since the clock was read.
+    unread: Vec<(Time, usize)>,
+}
+
+impl Departures {
+    /// Nothing has left through any of so many ports.
+    pub fn new(ports: usize) -> Departures {
+        Departures {
+            all: Lateness::default(),
+            of_port: vec![Lateness::default(); ports],
+            unread: Vec::with_capacity(TOGETHER),
+        }
+    }
+
+    /// A packet has left through a port that was due at `due`; how late is known when `clock` is
+    /// read, which is once for some.
+    pub fn left(&mut self, port: usize, due: Time, clock: &Clock) {
+        self.unread.push((due, port));
+        if self.unread.len() == TOGETHER {
+            self.read(clock);
+        }
+    }
+
+    /// Those that have left are late by as much as the clock says now.
+    pub fn read(&mut self, clock: &Clock) {
+        if self.unread.is_empty() {
+            return;
+        }
+        let now = clock.now();
+        for (due, port) in self.unread.drain(..) {
+            let late = now.saturating_since(due);
+            self.all.record(late);
+            self.of_port[port].record(late);
+        }
     }
 }
 

@@ -114,6 +114,7 @@ fn live_dict<'py>(py: Python<'py>, live_result: &LiveResult) -> PyResult<Bound<'
         row.set_item("overrun", port.counters.overrun)?;
         row.set_item("first_ignored", port.first_ignored.map(|error| error.to_string()))?;
         row.set_item("first_refused", &port.first_refused)?;
+        row.set_item("doubts", live_result.precision.doubts_of(&port.lateness))?;
         ports.append(row)?;
     }
     dict.set_item("ports", ports)?;

@@ -22,8 +22,8 @@ use crate::transport::Transport;
 use anabranch_custom::catching;
 use anabranch_endpoint::{Demultiplex, Seed};
 use anabranch_live::{
-    End, ExternalHost, KernelDatagrams, KernelSocket, Live, LiveError, Program, ProgramReport,
-    Reactor, Ready, Role, SocketSettings, Stdio, Token,
+    End, ExternalHost, KernelDatagrams, KernelSocket, Lateness, Live, LiveError, Program,
+    ProgramReport, Reactor, Ready, Role, SocketSettings, Stdio, Token,
 };
 use anabranch_sim::{FIRST_TAG, FlowId, Side, Simulation};
 use anabranch_udp::Framing;
@@ -108,6 +108,8 @@ pub struct PortRow {
     pub first_ignored: Option<ParseError>,
     /// Why the first of the refused packets was.
     pub first_refused: Option<String>,
+    /// How late packets left for the host.
+    pub lateness: Lateness,
 }
 
 /// Time that programs at the `to` of flows have before those at the `from` start.
@@ -207,11 +209,12 @@ pub fn live(
         matches!(sender, Transport::Kernel(_) | Transport::KernelUdp(_))
     };
     let kernel_senders = flows.iter().filter(is_kernels).map(|flow| flow.name.clone()).collect();
-    let port_row = |port: &anabranch_live::Port| PortRow {
+    let port_row = |(port, lateness): (&anabranch_live::Port, Lateness)| PortRow {
         name: port.name().to_owned(),
         counters: port.counters(),
         first_ignored: port.first_ignored(),
         first_refused: port.first_refused().map(str::to_owned),
+        lateness,
     };
     Ok(LiveResult {
         result,
@@ -226,7 +229,7 @@ pub fn live(
         },
         kernel_senders,
         sockets: flows.iter().flat_map(|flow| socket_rows(flow, &simulation, &graph)).collect(),
-        ports: outcome.ports.iter().map(port_row).collect(),
+        ports: outcome.ports.iter().zip(outcome.lateness_of_ports).map(port_row).collect(),
         controls: controls.rows(),
         programs: outcome.programs,
         stopped: outcome.stopped,

@@ -73,11 +73,8 @@ impl Errno {
     /// What an error of ICMP means to a socket. FreeBSD: `icmp_errmap`.
     pub(crate) fn of_icmp(flavor: Flavor, kind: IcmpKind) -> Errno {
         use IcmpKind::{HostIsolated, HostUnknown, NoRoute, SourceRouteFailed};
-        let refusals = [
-            IcmpKind::ProtocolUnreachable,
-            IcmpKind::UnknownNextHeader,
-            IcmpKind::Prohibited,
-        ];
+        let refusals =
+            [IcmpKind::ProtocolUnreachable, IcmpKind::UnknownNextHeader, IcmpKind::Prohibited];
         let refuses = refusals.contains(&kind);
         let far = matches!(kind, NoRoute | SourceRouteFailed | HostUnknown | HostIsolated);
         match kind {

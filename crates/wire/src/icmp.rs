@@ -222,8 +222,7 @@ impl Icmp {
 
     fn kind(codes: (u8, u8), word: [u8; 4], v6: bool) -> Option<IcmpKind> {
         let mtu = u32::from_be_bytes(word);
-        let protocol =
-            if v6 { IcmpKind::UnknownNextHeader } else { IcmpKind::ProtocolUnreachable };
+        let protocol = if v6 { IcmpKind::UnknownNextHeader } else { IcmpKind::ProtocolUnreachable };
         let kinds = [
             IcmpKind::NoRoute,
             IcmpKind::HostUnreachable,

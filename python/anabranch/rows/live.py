@@ -46,6 +46,14 @@ class Port(Row):
     """Why the first of the ignored was."""
     first_refused: str | None
     """Why the first of the refused was."""
+    doubts: list[str] = field(default_factory=list)
+    """Why the lateness of its packets may have changed what the host did; empty where it has
+    not."""
+
+    @property
+    def host(self) -> str:
+        """The host's name."""
+        return self.name.rpartition(" of ")[2]
 
 
 @dataclass(frozen=True, slots=True)

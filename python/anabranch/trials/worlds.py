@@ -18,13 +18,16 @@ from anabranch.errors import RunError
 from anabranch.experiment import RunResult, Scenario
 from anabranch.files import write_text
 from anabranch.native import code_fingerprint
-from anabranch.rows import Flow, Lateness, Row
+from anabranch.rows import Flow, Lateness, Port, Row
 from anabranch.trials import usrsctp
 from anabranch.trials.parallel import MARK, Trial, batches, merged, parted, programs
 
-ATTEMPTS = 2
-"""A batch whose timing is in doubt runs once more; the better run counts."""
-FORMAT = 3
+ATTEMPTS = 4
+"""A trial whose timing is in doubt runs again, with the others of its batch that are: so often in
+all. Its best run counts."""
+ENDLESS_ATTEMPTS = 2
+"""A transfer that does not end runs so often."""
+FORMAT = 4
 """Raised when the layout of the files changes."""
 SIMULATED_TOGETHER = 64
 PATIENCE, PATIENCE_S = 3, 20
@@ -43,27 +46,41 @@ class Timing:
     batch: str
     trials: int
     attempts: int
+    """How often some of its trials were run."""
     packets: int
+    """Packets of the first attempt, which has all trials; the next four are of it, too."""
     median_s: float
     p99_s: float
     max_s: float
     longest_absence_s: float
     doubts: tuple[str, ...]
+    """What the attempts have left in doubt."""
+    doubtful: int = 0
+    """Trials that are in doubt, or have not ended."""
 
     @classmethod
-    def of(cls, batch: str, trials: int, facts: Told) -> Timing:
-        """Makes the timing from the facts of a live run."""
-        late = facts.lateness
+    def of(cls, batch: str, attempts: Sequence[Batch], tried: Sequence[Tried]) -> Timing:
+        """Makes the timing from the attempts and from each trial's best run."""
+        first = attempts[0].told
+        late = first.lateness
+        unended = sum(not each.ended for each in tried)
+        doubtful = [each.doubts[0] for each in tried if each.ended and each.doubts]
+        doubts = []
+        if doubtful:
+            doubts.append(f"{len(doubtful)} of {len(tried)} trials: {max(doubtful, key=len)}")
+        if unended:
+            doubts.append(f"{unended} of {len(tried)} transfers did not end, and are left out")
         return cls(
             batch,
-            trials,
-            facts.attempts,
+            len(tried),
+            len(attempts),
             late.packets,
             late.median_s,
             late.p99_s,
             late.max_s,
-            facts.longest_absence_s,
-            tuple(facts.doubts),
+            first.longest_absence_s,
+            tuple(doubts),
+            len(doubtful) + unended,
         )
 
 
@@ -74,15 +91,13 @@ class Told(Row):
     lateness: Lateness
     longest_absence_s: float
     started_monotonic_s: float
-    doubts: list[str]
-    """Of the timing, and transfers that did not end."""
+    doubts: Mapping[str, list[str]]
+    """By host why the lateness of its packets may have changed what it did."""
     arrivals: Mapping[str, tuple[int, int, float | None] | None]
     """By host what its program received: octets, of these wrong ones, and the date of the last by
     the machine's monotonic clock."""
     begun: Mapping[str, float | None]
     """By host when its program began to send, by the same clock."""
-    attempts: int = 1
-    """How often the batch was run."""
 
 
 @dataclass(frozen=True)
@@ -91,6 +106,26 @@ class Batch:
 
     run: RunResult
     told: Told
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A trial's best run."""
+
+    result: RunResult
+    ended: bool
+    """Everything has arrived that arrives in virtual time."""
+    doubts: tuple[str, ...]
+    """Why its timing may have changed the result."""
+
+    @property
+    def rank(self) -> tuple[bool, int]:
+        """Less is better."""
+        return not self.ended, len(self.doubts)
+
+    def is_worth_more(self, attempts: int) -> bool:
+        """Whether it runs again after so many attempts: once where it has not ended."""
+        return bool(self.doubts) if self.ended else attempts < ENDLESS_ATTEMPTS
 
 
 @dataclass(frozen=True)
@@ -131,10 +166,9 @@ def run(
     progress(0, len(groups))
     for number, group in enumerate(groups):
         name = f"batch-{number:02d}"
-        batch = _live(group, directory / name, before, resume)
-        found = _results(batch, group)
-        live |= {key: each for key, each in found.items() if _ended(each, before[key])}
-        timings.append(Timing.of(name, len(group), batch.told))
+        tried, timing = _live(group, directory / name, before, resume)
+        live |= {key: each.result for key, each in tried.items() if each.ended}
+        timings.append(timing)
         progress(number + 1, len(groups))
     loads = [sum(load(before[trial.key]) for trial in group) for group in groups]
     return Worlds(before, live, timings, loads)
@@ -161,8 +195,34 @@ def load(result: RunResult) -> float:
     return sum(link.delivered for link in result.links) / taken if taken else 0.0
 
 
-def _live(group: Sequence[Trial], place: Path, before: Results, resume: bool) -> Batch:
-    """A batch in real time, or as it is stored; `place` is its folder and its name."""
+def _live(
+    group: Sequence[Trial], place: Path, before: Results, resume: bool
+) -> tuple[dict[Any, Tried], Timing]:
+    """The best run of each trial of a batch, by its key; `place` is the batch's folder and name.
+    What is in doubt runs again, side by side, until nothing is or the attempts are spent."""
+    best: dict[Any, Tried] = {}
+    attempts: list[Batch] = []
+    left = list(group)
+    while left and len(attempts) < ATTEMPTS:
+        again = f"-{len(attempts) + 1}" if attempts else ""
+        batch = _batch(left, place.with_name(place.name + again), before, resume)
+        attempts.append(batch)
+        results = _results(batch, left)
+        for trial in left:
+            tried = _tried(trial, results[trial.key], before[trial.key], batch.told)
+            best[trial.key] = min(best.get(trial.key, tried), tried, key=lambda each: each.rank)
+        left = [trial for trial in left if best[trial.key].is_worth_more(len(attempts))]
+    return best, Timing.of(place.name, attempts, list(best.values()))
+
+
+def _tried(trial: Trial, result: RunResult, before: RunResult, told: Told) -> Tried:
+    hosts = (f"{trial.name}{MARK}{host}" for host in trial.external)
+    doubts = tuple(doubt for host in hosts for doubt in told.doubts.get(host, []))
+    return Tried(result, _ended(result, before), doubts)
+
+
+def _batch(group: Sequence[Trial], place: Path, before: Results, resume: bool) -> Batch:
+    """Trials side by side in real time, or as they are stored."""
     scenario, commands = merged(group, place.name), programs(group)
     write_text(place.with_suffix(".toml"), scenario.text)
     identity = json.dumps([FORMAT, code_fingerprint(), scenario.resolved(), commands])
@@ -173,20 +233,10 @@ def _live(group: Sequence[Trial], place: Path, before: Results, resume: bool) ->
         return stored
     logs = place.parent / "logs" / place.name
     limit = PATIENCE_S + PATIENCE * max(length(before[trial.key]) for trial in group)
-    attempts: list[Batch] = []
-    while len(attempts) < ATTEMPTS and (not attempts or attempts[-1].told.doubts):
-        batch = _attempt(scenario, commands, logs, limit)
-        left = sum(not _ended(each, before[key]) for key, each in _results(batch, group).items())
-        if left:
-            batch.told.doubts.append(
-                f"{left} of {len(group)} transfers did not end, and are left out"
-            )
-        attempts.append(batch)
-    best = min(attempts, key=_doubt)
-    best = replace(best, told=replace(best.told, attempts=len(attempts)))
+    batch = _attempt(scenario, commands, logs, limit)
     if resume:
-        cache.store(path, best.run, best.told)
-    return best
+        cache.store(path, batch.run, batch.told)
+    return batch
 
 
 def _stored(path: Path) -> Batch | None:
@@ -196,11 +246,6 @@ def _stored(path: Path) -> Batch | None:
         return None
     run, told = found
     return Batch(run, Told.of({**told, "lateness": Lateness.of(told["lateness"])}))
-
-
-def _doubt(batch: Batch) -> tuple[int, float]:
-    """The run of which there are the fewest doubts, and the least late among such."""
-    return len(batch.told.doubts), batch.told.lateness.p99_s
 
 
 def _attempt(
@@ -217,11 +262,20 @@ def _attempt(
         facts.lateness,
         facts.longest_absence_s,
         facts.started_monotonic_s,
-        list(facts.doubts),
+        _doubts(facts.ports),
         {host: usrsctp.read(logs / f"{host}.log") for host, _ in commands},
         {host: usrsctp.began(logs / f"{host}.log") for host, _ in commands},
     )
     return Batch(result.run, told)
+
+
+def _doubts(ports: Sequence[Port]) -> dict[str, list[str]]:
+    """By host what is in doubt of its ports."""
+    found: dict[str, list[str]] = {}
+    for port in ports:
+        if port.doubts:
+            found.setdefault(port.host, []).extend(port.doubts)
+    return found
 
 
 def _results(batch: Batch, group: Sequence[Trial]) -> dict[Any, RunResult]:

@@ -75,6 +75,8 @@ fn what_a_program_sends_crosses_and_the_answer_comes_back() {
     assert_eq!((a.entered, b.left, b.entered, a.left), (1, 1, 1, 1));
     assert_eq!(outcome.programs[0].status, Some(0));
     assert_eq!(outcome.lateness.count(), 2);
+    let of_ports: Vec<u64> = outcome.lateness_of_ports.iter().map(Lateness::count).collect();
+    assert_eq!(of_ports, [1, 1]);
     assert!(outcome.unprivileged && !outcome.stopped);
 }
 

@@ -176,8 +176,7 @@ impl CoDelState {
             self.first_above = None;
             return (None, false);
         };
-        let one_packet =
-            law.max_packet.is_some_and(|most| band.octets() + others <= most.0);
+        let one_packet = law.max_packet.is_some_and(|most| band.octets() + others <= most.0);
         let below = item.sojourn(now) < law.target || one_packet;
         let ok_to_drop = match self.first_above {
             _ if below => {
@@ -383,11 +382,10 @@ mod tests {
 
     #[test]
     fn the_limit_drops_arrivals() {
-        let mut queue =
-            CoDel::new(
-                &CoDelConfig { limit: QueueLimit::Packets(2), law: CoDelLaw::default() },
-                Bytes(1500),
-            );
+        let mut queue = CoDel::new(
+            &CoDelConfig { limit: QueueLimit::Packets(2), law: CoDelLaw::default() },
+            Bytes(1500),
+        );
         let mut losses = Losses::new();
         for id in 0..3 {
             queue.enqueue(item(id, 1500, Time::ZERO), &mut losses);

@@ -201,7 +201,10 @@ mod tests {
         let quantum = Bytes(1500);
         let config = FqCoDelConfig { limit, queues: 8, quantum, ..FqCoDelConfig::default() };
         // Hashes stay as they are.
-        FqCoDel { multiplier: 1, ..FqCoDel::new(&config, Bytes(1500), Seed::default().generator("queue")) }
+        FqCoDel {
+            multiplier: 1,
+            ..FqCoDel::new(&config, Bytes(1500), Seed::default().generator("queue"))
+        }
     }
 
     fn drain(fq: &mut FqCoDel, n: usize) -> Vec<u32> {

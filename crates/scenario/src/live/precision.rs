@@ -41,21 +41,25 @@ impl Precision {
 
     /// Why the timing may have changed the answer; nothing when it has not.
     pub fn doubts(&self) -> Vec<String> {
-        let bound = self.bound();
-        let mut doubts = Vec::new();
-        for (q, bound, share) in [(0.99, bound, "100"), (0.999, bound * 5, "1000")] {
-            let late = self.lateness.quantile(q);
-            if late > bound {
-                doubts.push(format!("one packet in {share} left {late} late, or later; more than {bound} may matter here"));
-            }
-        }
-        if self.longest_absence > LONGEST_ABSENCE {
-            let absence = self.longest_absence;
-            doubts.push(format!(
-                "the emulator was not running for {absence}: other work, or suspended"
-            ));
-        }
-        doubts
+        self.doubts_of(&self.lateness)
+    }
+
+    /// The same of some of the packets, by their lateness.
+    pub fn doubts_of(&self, lateness: &Lateness) -> Vec<String> {
+        let (bound, absence) = (self.bound(), self.longest_absence);
+        let bounds = [(0.99, bound, "100"), (0.999, bound * 5, "1000")];
+        let too_late = bounds.into_iter().filter_map(|(q, bound, share)| {
+            let late = lateness.quantile(q);
+            (late > bound).then(|| {
+                format!(
+                    "one packet in {share} left {late} late, or later; more than {bound} may matter here"
+                )
+            })
+        });
+        let away = (absence > LONGEST_ABSENCE).then(|| {
+            format!("the emulator was not running for {absence}: other work, or suspended")
+        });
+        too_late.chain(away).collect()
     }
 }
 

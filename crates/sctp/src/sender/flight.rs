@@ -516,8 +516,7 @@ impl Flight {
     /// receiver can be told to forget its beginning.
     pub fn push_abandoned(&mut self, fragment: Fragment, path: u8) {
         self.push(fragment, Reliability::Reliable, path);
-        self.chunks.back_mut().expect("it was pushed").status =
-            Status::Abandoned(Fate::Known);
+        self.chunks.back_mut().expect("it was pushed").status = Status::Abandoned(Fate::Known);
     }
 
     /// Chunks from the first on that were given up: what FORWARD-TSN skips.

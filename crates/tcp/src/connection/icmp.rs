@@ -76,11 +76,8 @@ impl Connection {
         match self.config.manners.opening_errors {
             OpeningErrors::Hard => hard || self.config.soft_errors_end_opening,
             OpeningErrors::HardInSynSent => {
-                let harder = [
-                    IcmpKind::Prohibited,
-                    IcmpKind::TimeExceeded,
-                    IcmpKind::UnknownNextHeader,
-                ];
+                let harder =
+                    [IcmpKind::Prohibited, IcmpKind::TimeExceeded, IcmpKind::UnknownNextHeader];
                 self.state() == State::SynSent && (hard || harder.contains(&kind))
             }
             OpeningErrors::Nothing => false,

@@ -59,9 +59,9 @@ class LiveOutcome:
     @property
     def timing(self) -> str:
         """`ok`, or how much of the run is in doubt."""
-        if not self.doubtful:
+        late = sum(timing.doubtful for timing in self.timings)
+        if not late:
             return "ok"
-        late = sum(timing.trials for timing in self.doubtful)
         return f"doubtful for {late} of {sum(timing.trials for timing in self.timings)} trials"
 
     @property
