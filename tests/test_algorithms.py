@@ -181,12 +181,25 @@ def test_what_fails_names_line_time_and_flow(how: str, message: str) -> None:
     assert how == "small" or isinstance(error.__cause__, Exception)
 
 
-def test_the_command_says_so_in_one_line_with_status_1(anabranch: Command, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("self.cwnd /= 0", "ZeroDivisionError: float division by zero"),
+        (
+            "self.cwnd += ack.rtt",
+            "AttributeError: 'anabranch.algorithms.Ack' object has no attribute 'rtt';"
+            " did you mean `rtt_s`?",
+        ),
+    ],
+)
+def test_the_command_says_so_in_one_line_with_status_1(
+    anabranch: Command, tmp_path: Path, line: str, told: str
+) -> None:
     (tmp_path / "mine.py").write_text(
         "from anabranch.algorithms import WindowControl\n\n"
         "class Broken(WindowControl):\n"
         "    def on_ack(self, ack):\n"
-        "        self.cwnd /= 0\n\n"
+        f"        {line}\n\n"
         "    def on_loss(self, signal):\n"
         "        pass\n"
     )
@@ -195,7 +208,7 @@ def test_the_command_says_so_in_one_line_with_status_1(anabranch: Command, tmp_p
     done = anabranch("run", str(scenario), "--out", str(tmp_path / "out"))
     assert done.returncode == 1
     assert done.stderr.count("\n") == 1
-    where = f"{tmp_path / 'mine.py'}:5: in on_ack: ZeroDivisionError: float division by zero"
+    where = f"{tmp_path / 'mine.py'}:5: in on_ack: {told}"
     assert where in done.stderr
     assert "of flow f0, client) at 0.0" in done.stderr
 

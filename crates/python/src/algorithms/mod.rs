@@ -20,7 +20,7 @@ use crate::AlgorithmError;
 use anabranch_custom::{Failure, OptionValue, Options};
 use anabranch_units::Time;
 use limit::{CallTooLong, limited};
-use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
+use pyo3::exceptions::{PyAttributeError, PyBaseException, PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict};
 
@@ -90,7 +90,12 @@ impl Class {
             let text = self.limited(py, || value.str()?.extract::<String>());
             match text.as_deref() {
                 Ok("") => format!("in {hook}: {kind}"),
-                Ok(text) => format!("in {hook}: {kind}: {}", shortened(text)),
+                Ok(text) => {
+                    let meant = self.limited(py, || attribute_meant(py, value)).ok().flatten();
+                    let meant =
+                        meant.map_or_else(String::new, |name| format!("; did you mean `{name}`?"));
+                    format!("in {hook}: {kind}: {}{meant}", shortened(text))
+                }
                 Err(_) => format!("in {hook}: {kind}, whose text cannot be had"),
             }
         };
@@ -161,6 +166,16 @@ impl Class {
         let modules = py.import("sys").ok()?.getattr("modules").ok()?;
         modules.get_item(module).ok()?.getattr("__file__").ok()?.extract().ok()
     }
+}
+
+/// The name of the attribute that was probably meant where one was not found, if any is near.
+fn attribute_meant(py: Python<'_>, error: &Bound<'_, PyBaseException>) -> PyResult<Option<String>> {
+    if !error.is_instance_of::<PyAttributeError>() {
+        return Ok(None);
+    }
+    let (wanted, owner) = (error.getattr("name")?, error.getattr("obj")?);
+    let nearest = py.import("anabranch.nearest")?.getattr("nearest")?;
+    nearest.call1((wanted, owner.dir()?))?.extract()
 }
 
 /// The first of a text that may be of any length.
