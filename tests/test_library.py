@@ -210,7 +210,7 @@ def test_graphml_of_three_nodes(triangle: Path) -> None:
     [
         ("48.8566", "north", "field `node 0, Latitude`: value `north`: allowed: a number"),
         ("48.8566", "91", "field `node 0, Latitude`: value `91`: allowed: a number from -90 to 90"),
-        ("-0.1278", "", "field `node 1, Longitude`: value `(absent)`"),
+        ("-0.1278", "", "field `node 1, Longitude` is required"),
         ('target="1"', 'target="7"', "field `edge e1, target`: value `7`: allowed: a node's id"),
         (">G<", ">X<", "field `edge e1, LinkSpeedUnits`: value `x`: allowed: K, M, G, T"),
         (">2.5<", ">fast<", "field `edge e1, LinkSpeed`: value `fast`"),
@@ -341,7 +341,7 @@ def test_what_is_wrong_names_scenario_parameter_and_value() -> None:
     assert "field `case`: value `x`: allowed: decrease, increase, bursts" in said(
         "case=x", name="transient"
     )
-    assert "field `file`: value `(absent)`" in said(name="topology-zoo")
+    assert "field `file` is required" in said(name="topology-zoo")
     assert "field `sizes`: value `zipf`: allowed: web-search, data-mining" in said(
         "flows=zipf", name="short-flows"
     )

@@ -55,6 +55,10 @@ class StuckError(RunError):
     it: the process must end."""
 
 
+ABSENT = "(absent)"
+"""The value of a field that is not there and has to be."""
+
+
 class InputError(AnabranchError, ValueError):
     """The input is wrong: names the file, the field, the value and what is allowed."""
 
@@ -63,4 +67,6 @@ class InputError(AnabranchError, ValueError):
     @classmethod
     def about(cls, where: str, field: str, value: str, allowed: str) -> InputError:
         """The message in the form that the core uses, too."""
+        if value == ABSENT:
+            return cls(f"{where}: field `{field}` is required: {allowed}")
         return cls(f"{where}: field `{field}`: value `{value}`: allowed: {allowed}")

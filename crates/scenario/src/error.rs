@@ -20,6 +20,9 @@ pub struct InputError {
     pub allowed: String,
 }
 
+/// The value of a field that is not there and has to be.
+pub(crate) const ABSENT: &str = "(absent)";
+
 /// Longest value that a message repeats, in characters.
 const LONGEST_VALUE: usize = 120;
 
@@ -41,6 +44,11 @@ impl InputError {
             value: value.replace('\n', "\\n"),
             allowed: allowed.into(),
         }
+    }
+
+    /// A field is not there and has to be; `allowed` says what it may hold.
+    pub fn required(field: impl Into<String>, allowed: impl Into<String>) -> InputError {
+        InputError::field(field, ABSENT, allowed)
     }
 
     /// The file as a whole is wrong.
@@ -67,6 +75,9 @@ impl fmt::Display for InputError {
         if self.field.is_empty() {
             return f.write_str(&self.allowed);
         }
+        if self.value == ABSENT {
+            return write!(f, "field `{}` is required: {}", self.field, self.allowed);
+        }
         write!(f, "field `{}`: ", self.field)?;
         if !self.value.is_empty() {
             write!(f, "value `{}`: ", self.value)?;
@@ -83,6 +94,12 @@ mod tests {
 
     #[test]
     fn names_file_field_value_and_what_is_allowed() {
+        let e =
+            InputError::required("links[0].delay", "a time such as \"35 ms\"").in_file("a.toml");
+        assert_eq!(
+            e.to_string(),
+            "a.toml: field `links[0].delay` is required: a time such as \"35 ms\""
+        );
         let e = InputError::field("flows[0].tcp.recovery", "foo", "reno, sack").in_file("a.toml");
         assert_eq!(
             e.to_string(),

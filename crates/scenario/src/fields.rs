@@ -44,7 +44,7 @@ impl<'a> Fields<'a> {
     pub fn error(&self, name: &str, allowed: impl Into<String>) -> InputError {
         match self.table.get(name) {
             Some(value) => InputError::field(self.path(name), shown(value), allowed),
-            None => InputError::field(self.path(name), "(absent)", allowed),
+            None => InputError::required(self.path(name), allowed),
         }
     }
 

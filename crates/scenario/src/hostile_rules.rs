@@ -25,7 +25,7 @@ pub(crate) fn check(s: &Scenario, graph: &Graph<'_>) -> Result<(), InputError> {
     }
     if !s.attacks.is_empty() && s.duration.is_none() {
         let allowed = "a duration such as \"10 s\" in a scenario with attacks";
-        return Err(InputError::field("duration", "(absent)", allowed));
+        return Err(InputError::required("duration", allowed));
     }
     Ok(())
 }

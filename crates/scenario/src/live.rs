@@ -278,7 +278,7 @@ fn check(scenario: &Scenario, options: &LiveOptions) -> Result<(), InputError> {
     for (i, flow) in scenario.flows.iter().enumerate() {
         if matches!(flow.protocol, Protocol::Udp(_)) && scenario.duration.is_none() {
             let allowed = "a time such as \"10 s\" in a live run with a flow over UDP";
-            return Err(InputError::field("duration", "(absent)", allowed));
+            return Err(InputError::required("duration", allowed));
         }
         let owner = graph.interface(&flow.to).map(|node| graph.owner(node));
         let by_kernel = |host: &str| {

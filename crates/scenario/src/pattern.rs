@@ -237,10 +237,7 @@ mod tests {
                 "pattern = \"ring\"",
                 "field `flows[0].pattern`: value `ring`: allowed: permutation, incast",
             ),
-            (
-                "pattern = \"permutation\"",
-                "field `flows[0].among`: value `(absent)`: allowed: names of hosts",
-            ),
+            ("pattern = \"permutation\"", "field `flows[0].among` is required: names of hosts"),
             ("pattern = \"permutation\"\namong = [\"x*\"]", "no host is meant by `x*`"),
             ("pattern = \"all-to-all\"\namong = [\"h1\"]", "at least two"),
             (

@@ -346,7 +346,7 @@ mod tests {
         for (topology, expected) in [
             (
                 "pairs = 1",
-                "field `topology.kind`: value `(absent)`: allowed: dumbbell, parking-lot, star, fat-tree",
+                "field `topology.kind` is required: dumbbell, parking-lot, star, fat-tree",
             ),
             ("kind = \"ring\"", "field `topology.kind`: value `ring`"),
             (
@@ -355,7 +355,7 @@ mod tests {
             ),
             (
                 "kind = \"star\", hosts = 3",
-                "field `topology.access`: value `(absent)`: allowed: the fields of these links",
+                "field `topology.access` is required: the fields of these links",
             ),
             (
                 "kind = \"star\", hosts = 3, access = LINK, k = 2",

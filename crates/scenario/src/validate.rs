@@ -107,7 +107,7 @@ fn check_links(s: &Scenario, graph: &Graph<'_>) -> Result<(), InputError> {
 
 fn check_flows(s: &Scenario, graph: &Graph<'_>) -> Result<(), InputError> {
     if s.flows.is_empty() && (s.listeners.is_empty() || s.duration.is_none()) {
-        return Err(InputError::field("flows", "(absent)", "at least one flow"));
+        return Err(InputError::required("flows", "at least one flow"));
     }
     let mut names = Names::default();
     let mut ports: BTreeMap<&str, u64> = BTreeMap::new();
@@ -155,7 +155,7 @@ fn check_flows(s: &Scenario, graph: &Graph<'_>) -> Result<(), InputError> {
                      by itself",
                 ),
             };
-            return Err(InputError::field(field(name), "(absent)", allowed));
+            return Err(InputError::required(field(name), allowed));
         }
     }
     Ok(())

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from anabranch.errors import InputError
+from anabranch.errors import ABSENT, InputError
 from anabranch.files import read_text
 from anabranch.library.entry import Window, tcp, within
 from anabranch.library.quantities import seconds
@@ -95,7 +95,7 @@ def _place(file: str, node: ET.Element, keys: dict[str, str], taken: set[str]) -
     longitude = _number(file, where, data, "Longitude", 180)
     if (latitude is None) != (longitude is None):
         missing = "Longitude" if longitude is None else "Latitude"
-        raise InputError.about(file, f"{where}, {missing}", "(absent)", "both or none of the two")
+        raise InputError.about(file, f"{where}, {missing}", ABSENT, "both or none of the two")
     stem = re.sub(r"[^A-Za-z0-9_-]+", "-", data.get("label", "")).strip("-")[:40] or f"n{key}"
     name, n = stem, 1
     while name in taken:
@@ -114,7 +114,7 @@ def _edges(
         for end in ("source", "target"):
             key = edge.get(end) or ""
             if key not in places:
-                raise InputError.about(file, f"{where}, {end}", key or "(absent)", "a node's id")
+                raise InputError.about(file, f"{where}, {end}", key or ABSENT, "a node's id")
             ends.append(places[key])
         if ends[0] is not ends[1]:  # a loop carries nothing
             yield Edge(ends[0], ends[1], _rate(file, where, _data(edge, keys)))
@@ -250,7 +250,7 @@ def topology_zoo(
     network of several parts each host sends within its own.
     """
     if not file:
-        raise InputError.about("library:topology-zoo", "file", "(absent)", "a GraphML file")
+        raise InputError.about("library:topology-zoo", "file", ABSENT, "a GraphML file")
     graph = read(file)
     net = network(
         graph,

@@ -388,7 +388,7 @@ mod tests {
         for (hosts, expected) in [
             ("7", "field `hosts`: value `7`: allowed: the hosts: names such as"),
             (r#"["a", 7]"#, "field `hosts[1]`: value `7`: allowed: the hosts"),
-            (r#"["a", {}]"#, "field `hosts[1].name`: value `(absent)`: allowed: the name"),
+            (r#"["a", {}]"#, "field `hosts[1].name` is required: the name"),
             (
                 r#"["a", { name = "b", x = 1 }]"#,
                 "field `hosts[1].x`: value `1`: allowed: no field of this name",
@@ -425,7 +425,7 @@ mod tests {
             ),
             (
                 r#"["a", { name = "b", interfaces = [{ ip = 6 }] }]"#,
-                "field `hosts[1].interfaces[0].name`: value `(absent)`: allowed: the name",
+                "field `hosts[1].interfaces[0].name` is required: the name",
             ),
             (
                 r#"["a", { name = "b", ip = 6 }]"#,

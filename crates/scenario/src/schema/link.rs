@@ -6,6 +6,7 @@ use super::form::{Form, Kind, Text, by, quantity, quantity_shape};
 use super::impairment::{self, Impairment};
 use super::{queue, regulator, transmitter};
 use crate::InputError;
+use crate::error::ABSENT;
 use crate::fields::Fields;
 use crate::quantity::Quantity;
 use crate::shape::Shape;
@@ -403,7 +404,7 @@ fn resolve_told(
         return refuse("rate", &explicit.channels[0], allowed);
     }
     if explicit.delay_left_out {
-        return refuse("delay", "(absent)", Span::ALLOWED);
+        return refuse("delay", ABSENT, Span::ALLOWED);
     }
     way.rate = explicit.peak.unwrap_or(capacity);
     Ok(())

@@ -275,7 +275,7 @@ fn wrong_lines_are_named() {
         (
             "ends = [\"switch\", \"z\"]",
             "",
-            "field `channels[2].ends`: value `(absent)`: allowed: two different ends",
+            "field `channels[2].ends` is required: two different ends",
         ),
         (
             "what = \"cells\", link = \"port\"",

@@ -160,7 +160,7 @@ fn wrong_ports_and_attacks_are_named() {
         ),
         (
             all.clone() + &attack("kind = \"syn-flood\""),
-            "field `attacks[0].port`: value `(absent)`: allowed: the port under attack",
+            "field `attacks[0].port` is required: the port under attack",
         ),
         (
             all.clone() + &attack("kind = \"syn-flood\"\nport = 80\nper_second = 0"),

@@ -183,7 +183,7 @@ fn wrong_fields_are_named() {
         (
             "size = \"1 MB\"\nsctp = { dynamic_addresses = true, \
              address_changes = [{ at = \"1 s\" }] }",
-            "field `flows[0].sctp.address_changes[0].add`: value `(absent)`: allowed: an interface of",
+            "field `flows[0].sctp.address_changes[0].add` is required: an interface of",
         ),
         (
             "size = \"1 MB\"\nsctp = { dynamic_addresses = true, authentication = false }",
@@ -214,7 +214,7 @@ fn wrong_fields_are_named() {
         ),
         (
             "traffic = { kind = \"messages\", count = 1, reverse = { size = \"1 kB\" } }",
-            "field `flows[0].size`: value `(absent)`: allowed: a size such as",
+            "field `flows[0].size` is required: a size such as",
         ),
     ] {
         let said = refused(flow);

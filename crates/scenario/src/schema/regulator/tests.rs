@@ -81,7 +81,7 @@ fn errors_name_field_value_and_what_is_allowed() {
             "regulator = { law = \"linear\" }",
             "field `links[1].regulator.law`: value `linear`: allowed: threshold-linear, ack-bucket",
         ),
-        ("regulator = { }", "field `links[1].regulator.law`: value `(absent)`: allowed: threshold"),
+        ("regulator = { }", "field `links[1].regulator.law` is required: threshold"),
         (
             "regulator = { law = \"threshold-linear\", low = \"soon\" }",
             "field `links[1].regulator.low`: value `soon`: allowed: a share of the queue's limit",

@@ -138,10 +138,7 @@ fn errors_name_file_field_value_and_what_is_allowed() {
             "traffic = { kind = \"voice\" }",
             "t.toml: field `flows[0].traffic.kind`: value `voice`: allowed: bulk, constant, on-off, requests",
         ),
-        (
-            "traffic = { kind = \"constant\" }",
-            "field `flows[0].traffic.rate`: value `(absent)`: allowed: a rate",
-        ),
+        ("traffic = { kind = \"constant\" }", "field `flows[0].traffic.rate` is required: a rate"),
         (
             "traffic = { kind = \"constant\", rate = \"1 Mbit/s\", chunk = \"0 B\" }",
             "field `flows[0].traffic.chunk`: value `0 B`",
@@ -160,15 +157,15 @@ fn errors_name_file_field_value_and_what_is_allowed() {
         ),
         (
             "traffic = { kind = \"requests\", request = \"1 B\", response = \"1 B\" }",
-            "field `flows[0].size`: value `(absent)`: allowed: a size such as",
+            "field `flows[0].size` is required: a size such as",
         ),
         (
             "traffic = { kind = \"pages\", count = 1 }",
-            "field `flows[0].traffic.main`: value `(absent)`: allowed: a size such as",
+            "field `flows[0].traffic.main` is required: a size such as",
         ),
         (
             "traffic = { kind = \"pages\", count = 1, main = \"1 kB\", objects = 3 }",
-            "field `flows[0].traffic.object`: value `(absent)`: allowed: a size such as",
+            "field `flows[0].traffic.object` is required: a size such as",
         ),
         (
             "traffic = { kind = \"pages\", count = 1, main = \"1 kB\", objects = { mean = 3, law = \"zipf\" }, object = \"1 kB\" }",
@@ -246,7 +243,7 @@ fn errors_name_file_field_value_and_what_is_allowed() {
         ),
         (
             "traffic = { kind = \"page-load\" }",
-            "field `flows[0].traffic.objects`: value `(absent)`: allowed: a list of objects, or",
+            "field `flows[0].traffic.objects` is required: a list of objects, or",
         ),
         (
             "traffic = { kind = \"page-load\", objects = 3, main = \"1 kB\", size = \"1 kB\", depth = 4 }",
