@@ -200,7 +200,7 @@ live-attacks: attacks
 	cargo run --release --quiet -p anabranch-scenario --example attacks_live -- tests/data \
 		>> docs/reliability-attacks.md
 
-# The pictures of the README, from the study's figures.
+# The pictures of the overview, from the study's figures.
 docs-images: reproduce
 	cp $(OUT)/sack-recovery/fig6.png docs/images/sack-recovery-cwnd.png
 	cp $(OUT)/sack-recovery/fig7e.png docs/images/sack-recovery-progress.png
