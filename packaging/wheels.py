@@ -2,8 +2,9 @@
 
     python packaging/wheels.py [--out DIR] [TARGET]...
 
-Without TARGET, those of this system's targets are built whose standard library rustup has
-installed, and the others are named; a TARGET that is asked for must be built. On Linux zig links,
+Without TARGET, the source distribution is built, and wheels of those of this system's targets whose
+standard library rustup has installed; the others are named. With TARGET, its wheel is built, and
+nothing else. On Linux zig links,
 from the package `ziglang`, so that a wheel runs on every distribution that is not older than its
 tag says, whatever the machine that builds it has. Needs maturin, in the environment of the Python
 that runs this.
@@ -53,7 +54,8 @@ def main() -> None:
     for target in asked:
         if target not in lacking:
             told(build(target, arguments.out))
-    told(maturin("sdist", arguments.out))
+    if not arguments.target:
+        told(maturin("sdist", arguments.out))
     for target in lacking:
         print(f"NOT BUILT: {target}: rustup target add {target}", file=sys.stderr)
     if arguments.target and lacking:
@@ -85,7 +87,8 @@ def maturin(command: str, out: Path, *options: str) -> Path:
     scripts = sysconfig.get_path("scripts")
     # maturin finds zig as `python3 -m ziglang`.
     environment = {**os.environ, "PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}"}
-    line = [Path(scripts) / "maturin", command, *options, "--out", out, "--quiet"]
+    program = str(Path(scripts) / "maturin")
+    line = [program, command, *options, "--out", str(out), "--quiet"]
     subprocess.run(line, cwd=ROOT, env=environment, check=True)
     (written,) = (path for path in out.iterdir() if before.get(path) != path.stat().st_mtime_ns)
     return written

@@ -66,8 +66,9 @@ def built(dist: Path) -> Path:
 def refused_by_older_python(wheel: Path) -> None:
     """pip for Python 3.10 does not take it, and says why."""
     options = ["--python-version", "3.10", "--only-binary=:all:", "--no-deps", "--dry-run"]
-    command = [sys.executable, "-m", "pip", "install", *options, "--target", wheel.parent / "no"]
-    done = subprocess.run([*command, wheel], capture_output=True, text=True, check=False)
+    target = ["--target", str(wheel.parent / "no")]
+    command = [sys.executable, "-m", "pip", "install", *options, *target, str(wheel)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     require(done.returncode != 0, "pip for Python 3.10 takes the wheel")
     require("3.10" in done.stderr or "not a supported wheel" in done.stderr, done.stderr)
 
@@ -91,7 +92,7 @@ def installed(wheel: Path, folder: Path) -> dict[str, str]:
     """A new environment with the wheel, and the variables of a process in it."""
     venv.create(folder / "venv", with_pip=True)
     programs = folder / "venv" / "bin"
-    command = [programs / "python", "-m", "pip", "install", "--quiet", wheel]
+    command = [str(programs / "python"), "-m", "pip", "install", "--quiet", str(wheel)]
     subprocess.run(command, cwd=folder, check=True)
     return {"PATH": str(programs), "HOME": str(folder), "MPLBACKEND": "agg"}
 
