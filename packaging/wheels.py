@@ -71,7 +71,7 @@ def installed(target: str) -> bool:
 
 def build(target: str, out: Path) -> Path:
     """The wheel of one target."""
-    options = ["--release", "--target", target]
+    options = ["--release", "--quiet", "--target", target]
     if tag := LINUX.get(target):
         options += ["--zig", "--compatibility", tag]
     begun = time.monotonic()
@@ -88,7 +88,7 @@ def maturin(command: str, out: Path, *options: str) -> Path:
     # maturin finds zig as `python3 -m ziglang`.
     environment = {**os.environ, "PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}"}
     program = str(Path(scripts) / "maturin")
-    line = [program, command, *options, "--out", str(out), "--quiet"]
+    line = [program, command, *options, "--out", str(out)]
     subprocess.run(line, cwd=ROOT, env=environment, check=True)
     (written,) = (path for path in out.iterdir() if before.get(path) != path.stat().st_mtime_ns)
     return written

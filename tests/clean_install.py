@@ -57,10 +57,18 @@ def require(true: bool, otherwise: str) -> None:
 
 def built(dist: Path) -> Path:
     """A wheel of what `make setup` has compiled."""
-    maturin = Path(sys.executable).parent / "maturin"
-    subprocess.run([maturin, "build", "--release", "--quiet", "--out", dist], cwd=ROOT, check=True)
+    maturin("build", "--release", "--interpreter", sys.executable, "--out", str(dist))
     (wheel,) = dist.glob("*.whl")
     return wheel
+
+
+def maturin(*arguments: str) -> None:
+    """Runs maturin; what it says is shown if it fails."""
+    program = str(Path(sys.executable).parent / "maturin")
+    done = subprocess.run(
+        [program, *arguments], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    require(done.returncode == 0, done.stderr)
 
 
 def refused_by_older_python(wheel: Path) -> None:
@@ -75,8 +83,7 @@ def refused_by_older_python(wheel: Path) -> None:
 
 def source_is_whole(folder: Path) -> None:
     """cargo finds every crate of the source distribution, and the versions of the lock file."""
-    maturin = Path(sys.executable).parent / "maturin"
-    subprocess.run([maturin, "sdist", "--quiet", "--out", folder / "sdist"], cwd=ROOT, check=True)
+    maturin("sdist", "--out", str(folder / "sdist"))
     (archive,) = (folder / "sdist").glob("*.tar.gz")
     with tarfile.open(archive) as opened:
         opened.extractall(folder / "source", filter="data")
