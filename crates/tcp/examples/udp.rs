@@ -61,6 +61,9 @@ impl Host {
             self.wait()?;
             events = self.events();
         }
+        if events.iter().any(|event| matches!(event, Event::Closed(_))) {
+            self.transmit()?; // what ends the peer's side, too
+        }
         Ok(events)
     }
 

@@ -47,6 +47,7 @@ int main(void)
     static char message[LARGEST];
     uint16_t port = free_port();
     usrsctp_init(port, NULL, NULL);
+    usrsctp_sysctl_set_sctp_no_csum_on_loopback(0);
     struct socket *listening = listener();
     printf("%u\n", port);
     fflush(stdout);
