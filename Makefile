@@ -10,7 +10,7 @@ RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml -o -path 'c
 
 .PHONY: setup reproduce test test-rust test-captures test-python lint format bench bench-parts instructions instructions-record fuzz fuzz-coverage \
 	docs drill-kernel kernel-objects kernel-cost differential docs-images screenshots validation studies mcubic forensics live-studies fidelity fidelity-windows conformance attacks \
-	explore deny live-attacks soak solo standards scenario-docs clean
+	explore deny live-attacks soak solo standards scenario-docs manuals wheels clean-install crates platforms clean
 
 # What is built is the package with its native module, in a virtual environment of its own.
 setup: $(VENV)/.built
@@ -45,14 +45,14 @@ test-python: setup
 lint: setup
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
-	$(BIN)/ruff format --check python tests examples
-	$(BIN)/ruff check python tests examples
+	$(BIN)/ruff format --check python tests examples packaging
+	$(BIN)/ruff check python tests examples packaging
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest anabranch._core
 
 format:
 	cargo fmt --all
-	$(BIN)/ruff format python tests examples
+	$(BIN)/ruff format python tests examples packaging
 
 bench: setup
 	$(BIN)/anabranch bench --json $(OUT)/bench.json $(ARGS)
@@ -112,6 +112,31 @@ standards: setup
 # The tables of docs/scenario.md, from the declarations of the fields.
 scenario-docs: setup
 	$(BIN)/python tests/scenario_page.py docs/scenario.md
+
+# The manual pages and shell completions that the wheel installs, from the command line.
+manuals: setup
+	$(BIN)/python tests/manuals.py packaging/data/data/share
+
+# Wheels for Linux and the source distribution, in target/wheels: of the targets that rustup has installed, or of those
+# that ARGS names. Zig, which links them, comes from PyPI.
+wheels: setup
+	$(BIN)/python -m pip install --quiet "ziglang>=0.13"
+	$(BIN)/python packaging/wheels.py $(ARGS)
+
+# What `make setup` compiled as a wheel, in a new environment without Rust: it does what the tutorial shows.
+clean-install: setup
+	$(BIN)/python tests/clean_install.py $(ARGS)
+
+# Packs every crate that is published, and compiles each from its archive, in order of dependency; needs cargo 1.90.
+# With ARGS=--no-verify nothing is compiled.
+crates:
+	cargo publish --workspace --dry-run --locked --quiet $(ARGS)
+
+# Whether the simulator compiles for other systems, of whose targets rustup must have the standard library.
+PLATFORMS ?= aarch64-apple-darwin x86_64-pc-windows-msvc aarch64-unknown-linux-gnu
+platforms:
+	for target in $(PLATFORMS); do \
+		cargo clippy --quiet -p anabranch-python --target $$target -- -D warnings || exit 1; done
 
 # The page of all claims with their verdicts.
 studies: setup
@@ -200,7 +225,7 @@ live-attacks: attacks
 	cargo run --release --quiet -p anabranch-scenario --example attacks_live -- tests/data \
 		>> docs/reliability-attacks.md
 
-# The pictures of the README, from the study's figures.
+# The pictures of the overview, from the study's figures.
 docs-images: reproduce
 	cp $(OUT)/sack-recovery/fig6.png docs/images/sack-recovery-cwnd.png
 	cp $(OUT)/sack-recovery/fig7e.png docs/images/sack-recovery-progress.png

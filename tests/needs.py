@@ -123,6 +123,7 @@ NEEDS = {
         _program("clang-16", "llvm-strip-16"),
         ("make", "clang-16", "llvm-strip-16"),
     ),
+    "bash": Need("apt-get install bash", _program("bash"), ("bash",)),
     "ip": Need("apt-get install iproute2", _program("ip"), ("ip",)),
     "other users": Need(
         "run as root on a kernel with user namespaces; apt-get install util-linux",

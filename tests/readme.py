@@ -1,4 +1,4 @@
-"""The counts in the README, which come from pages that are generated.
+"""The counts in the README and in the overview, which come from pages that are generated.
 
 `make standards` and `make studies` write them anew; a test compares them.
 """
@@ -12,10 +12,13 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"
+OVERVIEW = ROOT / "docs" / "overview.md"
 STUDIES = ROOT / "docs" / "studies.md"
 
 STANDARDS = re.compile(r"\d+ standards requirement by requirement: .*?(?=, and each says why)")
-STUDY = re.compile(r"(\| \[`([\w-]+)`\]\(python/anabranch/studies/.*?\) \| .*? \| )(.*?)( \| .*)")
+STUDY = re.compile(
+    r"(\| \[`([\w-]+)`\]\(\.\./python/anabranch/studies/.*?\) \| .*? \| )(.*?)( \| .*)"
+)
 CLAIM = re.compile(r"\| ([\w-]+) \| .* \| ((?:holds|does not hold|undecided)[^|]*) \| [^|]* \| .*")
 """The name of a claim, and its verdict as published."""
 
@@ -40,7 +43,7 @@ def with_standards(text: str, standards: int, counts: Mapping[str, int]) -> str:
 
 
 def with_studies(text: str, page: str) -> str:
-    """The README with how many claims of each study hold, by the page of all studies."""
+    """The overview with how many claims of each study hold, by the page of all studies."""
     verdicts = claims(page)
     return STUDY.sub(lambda row: f"{row[1]}{counted(verdicts[row[2]])}{row[4]}", text)
 

@@ -4,7 +4,7 @@
 
 RESULTS is the folder of `anabranch reproduce --full`; a run at the default strength will do, and
 the page then says so. The figures are written into `images/studies` beside PAGE, and the counts of
-claims into the README. `make studies` runs both.
+claims into the overview. `make studies` runs both.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ def main(results: Path, page: Path) -> None:
         parts.append(section(result, figure(results / name, result, page.parent)))
     text = "\n".join(parts)
     page.write_text(text, encoding="utf-8")
-    front = readme.README.read_text(encoding="utf-8")
-    readme.README.write_text(readme.with_studies(front, text), encoding="utf-8")
+    front = readme.OVERVIEW.read_text(encoding="utf-8")
+    readme.OVERVIEW.write_text(readme.with_studies(front, text), encoding="utf-8")
 
 
 def figure(folder: Path, result: StudyResult, docs: Path) -> str:

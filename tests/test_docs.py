@@ -20,6 +20,7 @@ from anabranch import Scenario
 from conftest import Command, Quick
 
 ROOT = Path(__file__).parents[1]
+OVERVIEW = ROOT / "docs" / "overview.md"
 DOCUMENTS = [
     ROOT / "README.md",
     *sorted((ROOT / "docs").rglob("*.md")),
@@ -35,19 +36,33 @@ def blocks(document: Path, language: str) -> list[str]:
 
 
 def commands() -> list[str]:
-    lines = [line for body in blocks(ROOT / "README.md", "sh") for line in body.splitlines()]
+    lines = [line for body in blocks(OVERVIEW, "sh") for line in body.splitlines()]
     told = [line.split("#")[0].strip() for line in lines if line.startswith("anabranch")]
     return [line for line in told if not line.startswith("anabranch view")]  # opens a browser
 
 
-def test_the_scenario_of_the_readme_is_the_example() -> None:
-    (scenario,) = blocks(ROOT / "README.md", "toml")
+def test_the_scenario_of_the_overview_is_the_example() -> None:
+    (scenario,) = blocks(OVERVIEW, "toml")
     example = ROOT / scenario.splitlines()[0].removeprefix("# ")
     assert tomllib.loads(scenario) == tomllib.loads(example.read_text(encoding="utf-8"))
 
 
-def test_the_readme_counts_claims_as_the_page_of_studies_does() -> None:
-    text, page = (path.read_text(encoding="utf-8") for path in (readme.README, readme.STUDIES))
+def test_the_readme_fits_one_screen() -> None:
+    """Its commands are few, and those that CI begins with are among them."""
+    lines = readme.README.read_text(encoding="utf-8").splitlines()
+    assert len(lines) <= 60
+    commands = [line for body in blocks(readme.README, "sh") for line in body.splitlines()]
+    assert [line.split("#")[0].split() for line in commands] == [
+        ["pip", "install", "anabranch-*.whl"],
+        ["anabranch", "play"],
+        ["anabranch", "reproduce"],
+        ["make", "reproduce"],
+        ["make", "test"],
+    ]
+
+
+def test_the_overview_counts_claims_as_the_page_of_studies_does() -> None:
+    text, page = (path.read_text(encoding="utf-8") for path in (readme.OVERVIEW, readme.STUDIES))
     assert readme.with_studies(text, page) == text, "the page has changed: run `make studies`"
     counts = readme.claims(page)
     assert {row[1] for row in readme.STUDY.findall(text)} == counts.keys()
@@ -98,7 +113,7 @@ def test_programs_in_documents_run(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("line", commands())
-def test_commands_of_the_readme(
+def test_commands_of_the_overview(
     anabranch: Command, quick: Quick, line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _, command, *arguments = shlex.split(line)
@@ -109,7 +124,7 @@ def test_commands_of_the_readme(
         shutil.copytree(runs, tmp_path / "results" / study / "runs")
     for folder in ("examples", "tests"):
         (tmp_path / folder).symlink_to(ROOT / folder)
-    for body in blocks(ROOT / "README.md", "python"):
+    for body in blocks(OVERVIEW, "python"):
         if name := re.match(r"# (\S+\.py)\n", body):
             (tmp_path / name[1]).write_text(body, encoding="utf-8")
     monkeypatch.chdir(tmp_path)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import importlib
+import platform
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,6 +21,16 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from anabranch.errors import AlgorithmError, AnabranchError, InputError, RunError, StuckError
 
 Result = TypeVar("Result")
+
+LINUX_ONLY = {
+    "enter_user_namespace",
+    "kernel_algorithms",
+    "kernel_load",
+    "kernel_status",
+    "kernel_unload",
+    "live",
+}
+"""What the native module has on Linux alone."""
 
 
 @functools.cache
@@ -36,7 +47,15 @@ class _Core:
     answers even from a source tree that was not built."""
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(_loaded(), name)
+        try:
+            return getattr(_loaded(), name)
+        except AttributeError:
+            if name not in LINUX_ONLY:
+                raise
+            raise RunError(
+                f"runs on real packets need Linux, and this is {platform.system()}; everything in"
+                " virtual time works here"
+            ) from None
 
 
 if TYPE_CHECKING:

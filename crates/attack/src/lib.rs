@@ -7,6 +7,11 @@
 //!
 //! One file for each family; [`ATTACKS`] lists them all.
 
+/// The example of the README compiles and runs.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 pub mod outside;
 pub mod peer;
 

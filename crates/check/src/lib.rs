@@ -13,6 +13,11 @@
 //! assert!(broken.is_empty());
 //! ```
 
+/// The example of the README compiles and runs.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 pub mod contract;
 mod event;
 mod invariant;

@@ -4,6 +4,11 @@
 //! A [`Controller`] governs one path: a TCP connection, an MPTCP subflow or an
 //! SCTP destination. All of them drive it through one adapter, [`Driver`]. Windows are in octets.
 
+/// The example of the README compiles and runs.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 pub mod ack_clocked;
 mod algorithm;
 pub mod bbr;

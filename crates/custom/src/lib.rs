@@ -7,6 +7,11 @@
 //! A description is read before anybody knows what its name means; it is bound
 //! to a function later. Nothing here is on the way of the other variants.
 
+/// The example of the README compiles and runs.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod failure;
 
 pub use failure::{Failure, catching};

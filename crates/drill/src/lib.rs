@@ -18,6 +18,11 @@
 //! use for scripts, and `packetdrill`, which runs in virtual time anywhere, none
 //! for a kernel or a compiler.
 
+/// The example of the README compiles and runs.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 #[cfg(target_os = "linux")]
 mod calls;
 #[cfg(target_os = "linux")]

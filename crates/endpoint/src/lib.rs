@@ -21,6 +21,11 @@
 //! argument and never decreases, random draws come from a seeded generator
 //! given to the constructor, and output is pulled.
 
+/// The example of the README compiles and runs.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod demux;
 mod event;
 mod listen;

@@ -8,6 +8,11 @@
 //! No libbpf: it needs libelf to be built, which a machine with a C compiler alone has not. What is needed
 //! of it is little, for the objects are ours.
 
+/// The example of the README compiles and runs.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod btf;
 mod catalogue;
 mod counts;

@@ -14,6 +14,11 @@
 
 #![cfg(target_os = "linux")]
 
+/// The example of the README compiles and runs.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod clock;
 pub mod control;
 mod couplings;

@@ -10,6 +10,11 @@
 //! Where to start reading: [`Connection`], then [`scheduler`] and
 //! [`path_manager`]. What is left out is listed in docs/mptcp.md.
 
+/// The example of the README compiles and runs.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod config;
 mod connection;
 mod key;

@@ -7,6 +7,11 @@
 //! reach its far end. Disciplines that reorder, or decide at the head, hold
 //! their packets and are asked when the transmitter is free.
 
+/// The example of the README compiles and runs.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 pub mod abr;
 pub mod catalogue;
 pub mod channel;

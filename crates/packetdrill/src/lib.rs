@@ -31,6 +31,11 @@
 //! # Ok::<(), anabranch_packetdrill::ParseError>(())
 //! ```
 
+/// The example of the README compiles and runs.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 pub mod code;
 pub mod conformance;
 pub mod constants;

@@ -7,6 +7,11 @@
 //!
 //! Where to start reading: [`schema`], then [`build`](mod@build).
 
+/// The example of the README compiles and runs.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 pub mod bench;
 pub mod build;
 mod capture;

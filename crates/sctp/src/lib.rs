@@ -8,6 +8,11 @@
 //! Where to start reading: [`Association`], then [`policy`]. What is left out
 //! is listed in docs/sctp.md.
 
+/// The example of the README compiles and runs.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod association;
 mod config;
 mod control;

@@ -6,6 +6,11 @@
 //! [`FlowEndpoint`]. Events are totally ordered by (time, class,
 //! source); a run is a function of what the builder was given.
 
+/// The example of the README compiles and runs.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod agents;
 mod app;
 mod app_context;

@@ -37,6 +37,11 @@
 //! # Ok::<(), Errno>(())
 //! ```
 
+/// The example of the README compiles and runs.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod errno;
 mod flavor;
 mod multipath;

@@ -7,6 +7,11 @@
 //!
 //! Where to start reading: [`Connection`], then [`recovery`].
 
+/// The example of the README compiles and runs.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod ack;
 mod ack_timing;
 mod config;

@@ -5,6 +5,11 @@
 //! client is connected when it starts, a server when the first datagram has come. The applications
 //! number their datagrams, and [`Framing`] says how the number stands in the data.
 
+/// The example of the README compiles and runs.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod framing;
 mod socket;
 

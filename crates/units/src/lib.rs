@@ -4,6 +4,11 @@
 //!
 //! Nothing here reads a clock.
 
+/// The example of the README compiles and runs.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod rate;
 mod serial;
 mod size;

@@ -23,9 +23,27 @@ ALLOWED = "NAME=VALUE, an option of the controller"
     metavar="NAME=VALUE",
     help="An option of the class; may be repeated.",
 )
-@click.option("--cases", type=click.IntRange(1, 1_000_000), default=200, show_default=True)
-@click.option("--steps", type=click.IntRange(1, 10_000), default=100, show_default=True)
-@click.option("--seed", type=click.IntRange(0, 2**64 - 1), default=1, show_default=True)
+@click.option(
+    "--cases",
+    type=click.IntRange(1, 1_000_000),
+    default=200,
+    show_default=True,
+    help="Random sequences of events.",
+)
+@click.option(
+    "--steps",
+    type=click.IntRange(1, 10_000),
+    default=100,
+    show_default=True,
+    help="Events of each sequence.",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(0, 2**64 - 1),
+    default=1,
+    show_default=True,
+    help="Of the first sequence.",
+)
 def check(controller: str, options: tuple[str, ...], cases: int, steps: int, seed: int) -> None:
     """Tries whether a controller keeps what every controller must.
 

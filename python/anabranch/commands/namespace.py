@@ -6,7 +6,7 @@ import os
 import sys
 
 from anabranch.errors import RunError
-from anabranch.native import core
+from anabranch.native import core, guarded
 
 _AS_ROOT_OF_A_NAMESPACE = """
 import importlib.util, sys
@@ -26,6 +26,8 @@ main()
 def become_root_of_a_namespace() -> None:
     """Starts the command anew inside a user namespace, unless the user is root already; the
     core says what is missing."""
+    with guarded():
+        _ = core.enter_user_namespace  # which tells where there is none
     if os.geteuid() == 0:
         return
     file = core.__file__ or ""

@@ -15,16 +15,16 @@ parameters, resolved scenario, seed and code.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -36,6 +36,11 @@ from anabranch.files import output_directory, replacing, write_text
 from anabranch.native import code_fingerprint
 from anabranch.sweep import marker
 from anabranch.sweep.parameters import Value
+
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
 
 FORMAT = 2
 """Raised when the layout of the dataset changes."""
@@ -89,7 +94,7 @@ class Store:
         output_directory(self.directory)
         with (self.directory / ".lock").open("w") as lock:
             try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                _lock(lock)
             except OSError:
                 allowed = "a folder in which no other sweep is running"
                 raise InputError.about(
@@ -204,3 +209,11 @@ def _with_labels(name: str, table: pa.Table, labels: Mapping[str, Any]) -> pa.Ta
             raise InputError.about("sweep", "parameters.name", key, allowed)
         table = table.add_column(index, key, pa.repeat(pa.scalar(value), table.num_rows))
     return table
+
+
+def _lock(file: IO[str]) -> None:
+    """Locks the file until it is closed; raises `OSError` where another process has it."""
+    if sys.platform == "win32":
+        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+    else:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -6,4 +6,5 @@ mod capture;
 mod documented;
 mod message_integrity;
 mod two_paths;
+mod udp_example;
 mod window_contract;

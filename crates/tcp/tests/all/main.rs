@@ -5,4 +5,5 @@
 mod macroscopic_model;
 mod scalable_law;
 mod stream_integrity;
+mod udp_example;
 mod window_contract;
