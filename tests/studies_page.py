@@ -1,16 +1,18 @@
 """Writes docs/studies.md: of every study its abstract, a figure, and every claim with its verdict.
 
-    python tests/studies_page.py RESULTS PAGE
+    python tests/studies_page.py RESULTS PAGE [STUDY...]
 
-RESULTS is the folder of `anabranch reproduce --full`; a run at the default strength will do, and
-the page then says so. The figures are written into `images/studies` beside PAGE, and the counts of
-claims into the overview. `make studies` runs both.
+With names of studies only their sections are written anew. RESULTS is the folder of
+`anabranch reproduce --full`; a run at the default strength will do, and the page then says so. The
+figures are written into `images/studies` beside PAGE, and the counts of claims into the overview.
+`make studies` runs both.
 """
 
 from __future__ import annotations
 
 import shutil
 import sys
+from collections.abc import Collection
 from pathlib import Path
 
 import pages
@@ -36,10 +38,20 @@ Written by `make studies`; do not edit.
 IMAGES = Path("images/studies")
 
 
-def main(results: Path, page: Path) -> None:
+SECTION = "\n## [`"
+"""What the section of a study begins with; its name follows."""
+
+
+def main(results: Path, page: Path, names: Collection[str]) -> None:
     """Writes the page; ends with a message if a study has not run over the whole grid."""
+    if unknown := set(names) - set(studies.ALL):
+        sys.exit(f"no study is called {', '.join(sorted(unknown))}; there are {[*studies.ALL]}")
+    kept = sections(page.read_text(encoding="utf-8")) if names else {}
     parts = [HEAD]
     for name in studies.ALL:
+        if name in kept and name not in names:
+            parts.append(kept[name])
+            continue
         result = StudyResult.load(results / name)
         if result is None or result.strength == "quick":
             sys.exit(f"{results / name}: no result; run `anabranch reproduce --full {name}`")
@@ -48,6 +60,16 @@ def main(results: Path, page: Path) -> None:
     page.write_text(text, encoding="utf-8")
     front = readme.OVERVIEW.read_text(encoding="utf-8")
     readme.OVERVIEW.write_text(readme.with_studies(front, text), encoding="utf-8")
+
+
+def sections(page: str) -> dict[str, str]:
+    """The sections of a page by the study's name.
+
+    >>> sections("# Studies\\n\\n## [`a`](f): A\\n\\n## [`b`](f): B\\n")
+    {'a': '## [`a`](f): A\\n', 'b': '## [`b`](f): B\\n'}
+    """
+    parts = page.split(SECTION)[1:]
+    return {part.partition("`")[0]: SECTION[1:] + part for part in parts}
 
 
 def figure(folder: Path, result: StudyResult, docs: Path) -> str:
@@ -89,6 +111,6 @@ def row(claim: Claim) -> str:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 3:
+    if len(sys.argv) < 3:
         sys.exit(__doc__)
-    main(Path(sys.argv[1]), Path(sys.argv[2]))
+    main(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3:])

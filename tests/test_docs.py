@@ -15,8 +15,9 @@ from pathlib import Path
 import pytest
 
 import readme
+import studies_page
 import validation_page
-from anabranch import Scenario
+from anabranch import Scenario, studies
 from conftest import Command, Quick
 
 ROOT = Path(__file__).parents[1]
@@ -69,6 +70,14 @@ def test_the_overview_counts_claims_as_the_page_of_studies_does() -> None:
     assert all(sum(each.values()) >= 2 for each in counts.values())
     assert readme.with_studies(text, page.replace("| holds |", "| undecided |")) != text
     assert doctest.testmod(readme).failed == 0
+
+
+def test_the_page_of_studies_is_made_of_its_sections() -> None:
+    page = readme.STUDIES.read_text(encoding="utf-8")
+    parts = studies_page.sections(page)
+    assert parts.keys() == studies.ALL.keys()
+    assert "\n".join([studies_page.HEAD, *parts.values()]) == page
+    assert doctest.testmod(studies_page).failed == 0
 
 
 def test_marks_of_some_tests_take_their_lines_of_the_page(tmp_path: Path) -> None:
