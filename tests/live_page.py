@@ -21,7 +21,7 @@ HEAD = """\
 The claims of the studies on real packets (`anabranch reproduce --live`), each beside the verdict
 of the same trials in virtual time, by the same rules. Shown are the first number behind each claim
 and each whose verdict differs between the worlds; `results/STUDY/live/measures.csv` has them all.
-What it means is in [live studies](live-studies.md).
+What it means is in [live studies](live-studies.md). A section that names a run is of that run.
 
 Written by `make live-studies`; do not edit.
 """
