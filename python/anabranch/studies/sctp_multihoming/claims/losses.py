@@ -73,7 +73,7 @@ def order(world: World) -> Claim:
         " gaps grow with the loss.",
         found,
         f"Sooner by at least {HEADERS:.2%}, half of what the headers cost, by which the paper"
-        " explains the order of TCP SACK and SCTP on one path; gaps grow by at least {GROWS:g}"
+        f" explains the order of TCP SACK and SCTP on one path; gaps grow by at least {GROWS:g}"
         " s per % of loss, which"
         " is one per cent of a transfer without loss.",
         source="§4.2.1, figure 2, above 0.5 %",
