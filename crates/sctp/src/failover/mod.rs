@@ -2,10 +2,10 @@
 //!
 //! RFC 9260 §6.4 and §8.2 ask for an active alternate, and for ONE of several, without saying
 //! which. A [`Failover`] says it: each gives every path a cost, and the active one that costs least
-//! is chosen when the primary fails. The `Standby` keeps to it, as §8.2 wants, until it is no longer
-//! active itself. With a rule that compares rates, delays or losses it also moves on when another
-//! path costs less than `WORTH` of it: a path that carries data is known better than it was when it
-//! was chosen.
+//! is chosen when the primary fails. The `Standby` keeps to it, as §8.2 wants, until it is no
+//! longer active itself. With a rule that compares rates, delays or losses it also moves on when
+//! another path costs less than `WORTH` of it: a path that carries data is known better than it was
+//! when it was chosen.
 
 mod highest_rate;
 mod last_heard;
