@@ -91,8 +91,8 @@ pub struct Config {
     pub window: Window,
     /// The window of a new path follows this rule (RFC 9260 §7.2.1).
     pub initial_window: InitialWindow,
-    /// The slow-start threshold of a new path, in octets; `None` is the peer's receive window
-    /// (RFC 9260 §7.2.1 allows any).
+    /// The slow-start threshold of a new path has this many octets; `None` is the peer's receive
+    /// window (RFC 9260 §7.2.1 allows any), or no bound with an algorithm that is shared with TCP.
     pub initial_ssthresh: Option<u64>,
     /// Windows are counted in this unit (RFC 9260 §7.2).
     pub window_unit: WindowUnit,

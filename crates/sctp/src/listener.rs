@@ -45,7 +45,7 @@ impl Listener {
     /// wait to be accepted.
     ///
     /// # Panics
-    /// Without an address.
+    /// It panics if `local` has no address.
     pub fn new(
         config: impl Into<Arc<Config>>,
         local: (&[Addr], u16),
