@@ -28,7 +28,7 @@ use reassembly::{OVERHEAD, Reassembly, Received};
 use sacks::Sacks;
 use tsn_map::{Arrival, TsnMap};
 
-/// A SACK without gap blocks and duplicates has so many octets.
+/// A SACK without gap blocks and duplicates has this many octets.
 pub(crate) const LEAST_SACK: u32 = 16;
 
 /// `Arrived` is what becomes of a chunk with user data.

@@ -331,7 +331,7 @@ impl Association {
         self.start_t1(now);
     }
 
-    /// Handles the expiry of T1-init or T1-cookie (§5.1.6, Max.Init.Retransmits).
+    /// Handles the expiry of T1-init or T1-cookie (RFC 9260 §5.1.6, Max.Init.Retransmits).
     pub(super) fn on_t1(&mut self, now: Time) {
         let to_primary = self.config.ns2_rules.is_some_and(|it| it.init_to_primary);
         let moves_on = self.state() == State::CookieWait && !to_primary;

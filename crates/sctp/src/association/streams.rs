@@ -22,7 +22,8 @@ impl Association {
         self.wish(Wish::ResetOutgoing { streams: streams.to_vec(), answers: None })
     }
 
-    /// Asks the peer to do the same with its streams.
+    /// Asks the peer to make the sequence numbers of these streams of its own start anew, or of all
+    /// if none is named. A [`Notification::StreamReset`] follows for each.
     ///
     /// # Errors
     /// See [`ReconfigError`].

@@ -8,10 +8,9 @@ use anabranch_units::Time;
 use std::sync::Arc;
 
 impl Association {
-    /// Changes the settings of the association by `change`. Those of the handshake count until it has begun;
-    /// of the others timeouts, limits of retransmission, heartbeats, MTU, SACK
-    /// delay and Nagle's rule are in force at once. Whatever both sides have
-    /// agreed on stays.
+    /// Changes the settings of the association by `change`. Those of the handshake count until it
+    /// has begun; of the others timeouts, limits of retransmission, heartbeats, MTU, SACK delay and
+    /// Nagle's rule are in force at once. Whatever both sides have agreed on stays.
     pub fn tune(&mut self, now: Time, change: impl FnOnce(&mut Config)) {
         let before = self.config.clone();
         let config = Arc::make_mut(&mut self.config);

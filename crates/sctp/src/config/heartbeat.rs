@@ -19,21 +19,22 @@ pub enum Jitter {
 /// an alternate is measured every half minute.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Probing {
-    /// Single ones leave, every RTO.Initial at the latest, where the retransmission destination or
-    /// the failover compares paths by what changes while they are idle; else none do.
+    /// Single heartbeats leave, as with a [`Probe`] whose interval is RTO.Initial, where the
+    /// retransmission policy or the failover rule compares paths by what changes while they are
+    /// idle; else none do.
     #[default]
     AsPolicy,
-    /// None leave beside those of HB.interval.
+    /// No heartbeats leave beside those of HB.interval.
     Off,
-    /// These leave, whatever the policies are.
+    /// Heartbeats leave as this says, whatever the policies are.
     On(Probe),
 }
 
 /// A `Probe` says how an alternate is probed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Probe {
-    /// The next measurement begins this time after one, with up to half of it to either side; after
-    /// an RTO where that is less. At least 1 ms.
+    /// The next measurement begins this time after one, or an RTO after it where that is less, with
+    /// up to half of either to both sides. The interval is at least 1 ms.
     pub interval: Span,
     /// This many heartbeats leave together, 1 to 100. One that is answered shows that the path
     /// works; each that is not is a loss.

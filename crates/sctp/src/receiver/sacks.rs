@@ -6,7 +6,7 @@ use crate::way::Way;
 use anabranch_endpoint::Timer;
 use anabranch_units::{Serial32, Time};
 
-/// A SACK reports so many duplicates, at most.
+/// A SACK reports at most this many duplicates.
 const MAX_DUPLICATES: usize = 16;
 
 /// A `Told` is what the last SACK said.

@@ -198,7 +198,7 @@ impl Outgoing {
         is_new.then(|| (message.stream, self.numbers.ssn(message.stream)))
     }
 
-    /// Begins a packet.
+    /// Begins a packet: a turn by packets is over, where the scheduler has such.
     pub fn begin_packet(&mut self) {
         if let Some(streams) = &mut self.streams {
             streams.begin_packet(self.numbers.interleaving);
