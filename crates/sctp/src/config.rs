@@ -1,4 +1,4 @@
-//! Settings of an association, and the presets that name a standard.
+//! The settings of an association are here, and the presets that name a standard.
 //!
 //! | topic | file |
 //! |---|---|
@@ -49,7 +49,7 @@ use anabranch_endpoint::RtoBounds;
 use anabranch_units::Span;
 use std::sync::Arc;
 
-/// Settings of one side of an association. Sizes are in octets.
+/// A `Config` holds the settings of one side of an association. Sizes are in octets.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Config {
     /// The largest IP packet on any path has this many octets (the MTU of the interface, RFC 9260
@@ -57,11 +57,12 @@ pub struct Config {
     pub mtu: u32,
     /// Path MTUs are found out by probing in these cases (DPLPMTUD, RFC 8899).
     pub mtu_probing: MtuProbing,
-    /// Probing begins with packets of this many octets of SCTP, their header of UDP counted, that of IP
-    /// not (BASE_PLPMTU, RFC 8899 §5.1.2: 1200): 472 to 65495; no less than 1240 counts over IPv6.
+    /// Probing begins with packets of this many octets of SCTP, their header of UDP counted, that
+    /// of IP not (BASE_PLPMTU, RFC 8899 §5.1.2: 1200): 472 to 65495; no less than 1240 counts over
+    /// IPv6.
     pub mtu_probe_base: u32,
-    /// A probe without an answer is lost after this time (PROBE_TIMER, RFC 8899 §5.1.1): at least 1 s;
-    /// `None` is the path's RTO, at least 1 s.
+    /// A probe without an answer is lost after this time (PROBE_TIMER, RFC 8899 §5.1.1): at least 1
+    /// s; `None` is the path's RTO, at least 1 s.
     pub mtu_probe_timer: Option<Span>,
     /// This long after a search has ended below `mtu` the next begins (PMTU_RAISE_TIMER, RFC 8899
     /// §5.1.1: 600 s): at least 1 s.
@@ -80,25 +81,26 @@ pub struct Config {
     /// The send buffer has this many octets for real octets and messages, 1500 to 2^30; counted
     /// octets need none.
     pub send_buffer: u64,
-    /// A message with this many octets in a row is delivered in parts (RFC 6458 §8.1.21). With `None`
-    /// that happens only when half of the receive buffer is taken and nothing can be read.
+    /// A message with this many octets in a row is delivered in parts (RFC 6458 §8.1.21). With
+    /// `None` that happens only when half of the receive buffer is taken and nothing can be read.
     pub partial_delivery_point: Option<u32>,
-    /// A message that is received in parts and put together may have this many octets; the peer of a
-    /// larger one gets an ABORT.
+    /// A message that is received in parts and put together may have this many octets; the peer of
+    /// a larger one gets an ABORT.
     pub largest_message: u64,
     /// The window of each path follows this algorithm (RFC 9260 §7.2).
     pub window: Window,
     /// The window of a new path follows this rule (RFC 9260 §7.2.1).
     pub initial_window: InitialWindow,
-    /// The slow-start threshold of a new path, in octets; `None` is the peer's receive window
-    /// (RFC 9260 §7.2.1 allows any).
+    /// The slow-start threshold of a new path has this many octets; `None` is the peer's receive
+    /// window (RFC 9260 §7.2.1 allows any), or no bound with an algorithm that is shared with TCP.
     pub initial_ssthresh: Option<u64>,
     /// Windows are counted in this unit (RFC 9260 §7.2).
     pub window_unit: WindowUnit,
     /// Congestion avoidance counts acknowledged octets in this way (RFC 9260 §7.2.2).
     pub partial_acked: PartialAcked,
-    /// True: a window grows only with a SACK that advances the cumulative TSN (RFC 2960 and RFC 4960
-    /// §7.2.1, §7.2.2). False: with any that newly acknowledges chunks, by gap blocks too (RFC 9260).
+    /// True: a window grows only with a SACK that advances the cumulative TSN (RFC 2960 and RFC
+    /// 4960 §7.2.1, §7.2.2). False: with any that newly acknowledges chunks, by gap blocks too (RFC
+    /// 9260).
     pub growth_needs_advance: bool,
     /// True: a chunk's padding counts in what is outstanding and in windows (RFC 9260 §7.2).
     pub count_padding: bool,
@@ -119,8 +121,8 @@ pub struct Config {
     /// True: a SACK reports a chunk as missing only if it newly acknowledges a later TSN (RFC 4960
     /// §7.2.4, "HTNA"). False: every SACK with a later gap block does (RFC 2960 §7.2.4).
     pub highest_newly_acked: bool,
-    /// True: fast recovery is explicit, so that a window is reduced once for all that was outstanding
-    /// (RFC 4960 §7.2.4).
+    /// True: fast recovery is explicit, so that a window is reduced once for all that was
+    /// outstanding (RFC 4960 §7.2.4).
     pub fast_recovery: bool,
     /// An event releases at most this many packets of new data (Max.Burst, RFC 9260 §6.1 D): 1 to
     /// 1000; `None` is no limit.
@@ -135,13 +137,14 @@ pub struct Config {
     /// Data asks for its SACK at once in these cases; with `None` only where the user of a message
     /// does (RFC 9260 §6.1, a MAY; RFC 2960 and RFC 4960 have no such bit).
     pub immediate_sacks: Option<ImmediateSacks>,
-    /// True: the SACK after the last gap was filled is not delayed, as FreeBSD has it (RFC 9260 §6.7
-    /// asks that only while there is a gap).
+    /// True: the SACK after the last gap was filled is not delayed, as FreeBSD has it (RFC 9260
+    /// §6.7 asks that only while there is a gap).
     pub prompt_fill: bool,
-    /// True: a window that was found closed is probed as soon as nothing is outstanding, as FreeBSD has
-    /// it. False: an RTO later (RFC 9260 §6.1 A).
+    /// True: a window that was found closed is probed as soon as nothing is outstanding, as FreeBSD
+    /// has it. False: an RTO later (RFC 9260 §6.1 A).
     pub prompt_probes: bool,
-    /// RTO.Initial, RTO.Min, RTO.Max and the clock's granularity (RFC 9260 §6.3.1, §16).
+    /// The retransmission timeout has these bounds: RTO.Initial, RTO.Min, RTO.Max, and the clock's
+    /// granularity (RFC 9260 §6.3.1, §16).
     pub rto: RtoBounds,
     /// More than this many errors in a row make a path inactive (Path.Max.Retrans, RFC 9260 §8.2).
     pub path_max_retrans: u32,
@@ -151,8 +154,8 @@ pub struct Config {
     /// INIT and COOKIE ECHO are each sent again at most this often (Max.Init.Retransmits, RFC 9260
     /// §5.1.6).
     pub max_init_retransmits: u32,
-    /// More than this many errors in a row make a path potentially failed (PFMR, RFC 7829 §3): up to
-    /// `path_max_retrans`; with `None` there is no such state.
+    /// More than this many errors in a row make a path potentially failed (PFMR, RFC 7829 §3): up
+    /// to `path_max_retrans`; with `None` there is no such state.
     pub potentially_failed: Option<u32>,
     /// A path that is idle is probed after this time and an RTO (HB.interval, RFC 9260 §8.3): at
     /// least 1 ms; with `None` idle paths have no heartbeats.
@@ -163,13 +166,13 @@ pub struct Config {
     /// (RFC 4960 §5.4).
     pub confirm_paths: bool,
     /// True: addresses that the user gave to the side that calls are confirmed from the start (RFC
-    /// 9260 §5.4 rule 1). False: they are probed like those that the peer names, which also measures
-    /// their RTT before data needs it.
+    /// 9260 §5.4 rule 1). False: they are probed like those that the peer names, which also
+    /// measures their RTT before data needs it.
     pub trust_given: bool,
     /// True: the side that calls keeps the address that its INIT went to as its primary path,
-    /// wherever the INIT ACK came from. False: the source of the INIT ACK is the primary if the user
-    /// gave that address too. RFC 9260 leaves the choice among the peer's addresses to the endpoint
-    /// (§5.1.2).
+    /// wherever the INIT ACK came from. False: the source of the INIT ACK is the primary if the
+    /// user gave that address too. RFC 9260 leaves the choice among the peer's addresses to the
+    /// endpoint (§5.1.2).
     pub keep_primary: bool,
     /// True: a SACK that reports duplicates goes to another active address than the one that they
     /// came from, since the way back there may be broken (RFC 9260 §6.4, a MAY).
@@ -211,8 +214,9 @@ pub struct Config {
     /// True: changes of addresses are offered and taken (ASCONF, RFC 5061), which need
     /// `authentication` of types 0xC1 and 0x80.
     pub dynamic_addresses: bool,
-    /// True: the layer below SCTP finds errors at least as surely as CRC32c would, as DTLS does (RFC 9653
-    /// §3, §6): packets with a checksum of zero are accepted, and sent to a peer that accepts them.
+    /// True: the layer below SCTP finds errors at least as surely as CRC32c would, as DTLS does
+    /// (RFC 9653 §3, §6): packets with a checksum of zero are accepted, and sent to a peer that
+    /// accepts them.
     pub zero_checksum: bool,
     /// Packets are UDP datagrams between these ports (RFC 6951); with `None` they are SCTP's own.
     pub udp: Option<Encapsulation>,
@@ -232,20 +236,20 @@ pub struct Config {
     /// True: less than a packet of new data waits while any is outstanding (Nagle's rule, RFC 6458
     /// §8.1.5).
     pub nagle: bool,
-    /// True: an association that fails tells the peer by an ABORT, as kernels do; RFC 9260 §8.1 says
-    /// only that it ends.
+    /// True: an association that fails tells the peer by an ABORT, as kernels do; RFC 9260 §8.1
+    /// says only that it ends.
     pub abort_on_failure: bool,
 }
 
 impl Default for Config {
-    /// [`Config::rfc9260`].
+    /// The default is [`Config::rfc9260`].
     fn default() -> Config {
         Config::rfc9260()
     }
 }
 
 impl Config {
-    /// How alternates are probed while data is outstanding, if they are.
+    /// Returns how alternates are probed while data is outstanding; `None` when they are not.
     #[inline]
     pub(crate) fn probes(&self) -> Option<Probe> {
         match self.probing {
@@ -258,7 +262,7 @@ impl Config {
         }
     }
 
-    /// The failover rule in force.
+    /// Returns the failover rule in force, which is never [`Failover::Destination`].
     pub(crate) fn standby_rule(&self) -> Failover {
         match (self.failover, &self.destination) {
             (Failover::Destination, Destination::BestPath) => Failover::HighestRate,
@@ -267,24 +271,24 @@ impl Config {
         }
     }
 
-    /// Octets of user data that fit a packet with one DATA chunk and nothing
-    /// else, a multiple of four.
+    /// Returns how many octets of user data fit a packet with one DATA chunk and nothing else, a
+    /// multiple of four.
     pub fn max_payload(&self) -> u32 {
         self.max_chunk() - anabranch_wire::sctp::DataChunk::HEADER - self.timestamp_room()
     }
 
-    /// The largest DATA chunk of a packet (PMDCS of RFC 9260 §2.3).
+    /// Returns the size of the largest DATA chunk of a packet, in octets (PMDCS of RFC 9260 §2.3).
     pub(crate) fn max_chunk(&self) -> u32 {
         self.max_chunk_of(self.mtu)
     }
 
-    /// The same with another MTU.
+    /// Returns the same for packets of `mtu` octets.
     pub(crate) fn max_chunk_of(&self, mtu: u32) -> u32 {
         let udp = if self.udp.is_some() { 8 } else { 0 };
         (mtu - self.ip_header - udp - anabranch_wire::SctpPacket::HEADER) & !3
     }
 
-    /// What windows are counted in on a path with this MTU, in octets.
+    /// Returns the unit in which windows are counted on a path with this MTU, in octets.
     pub(crate) fn window_unit_of(&self, mtu: u32) -> u32 {
         match self.window_unit {
             WindowUnit::Chunk => self.max_chunk_of(mtu),
@@ -292,17 +296,17 @@ impl Config {
         }
     }
 
-    /// Room that the timestamp takes in each packet.
+    /// Returns how many octets the timestamp takes in each packet; 0 where there is none.
     pub(crate) fn timestamp_room(&self) -> u32 {
         if self.timestamps { crate::timestamp::CHUNK } else { 0 }
     }
 
-    /// The window of a new path, in octets.
+    /// Returns the congestion window of a new path, in octets.
     pub fn initial_window(&self) -> u64 {
         self.initial_window_of(self.first_mtu())
     }
 
-    /// The same with this path MTU.
+    /// Returns the congestion window of a new path with this path MTU, in octets.
     pub(crate) fn initial_window_of(&self, mtu: u32) -> u64 {
         let (mtu, chunk) = (mtu as u64, self.max_chunk_of(mtu) as u64);
         match self.initial_window {

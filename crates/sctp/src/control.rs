@@ -1,5 +1,5 @@
-//! What an association says beside user data and SACKs: answers, requests, packets of a single
-//! chunk, and their authentication.
+//! An association says more than user data and SACKs: answers, requests, packets of a single chunk,
+//! and their authentication are here.
 //!
 //! | machine | what it owns |
 //! |---|---|
@@ -28,12 +28,12 @@ use outbox::Outbox;
 use reconfig::Reconfig;
 use waiting::Waiting;
 
-/// `Control` is what an association says beside user data and SACKs.
+/// A `Control` is what an association says beside user data and SACKs.
 #[derive(Debug)]
 pub(crate) struct Control {
-    /// `waiting` chunks leave with the next packet.
+    /// `waiting` has the chunks that leave with the next packet.
     pub waiting: Waiting,
-    /// `outbox` has packets that are complete.
+    /// `outbox` has the packets that are complete.
     pub outbox: Outbox,
     /// `reconfig` is what changes of streams need, once there was one.
     pub reconfig: Option<Box<Reconfig>>,
@@ -43,14 +43,15 @@ pub(crate) struct Control {
     pub acks: Vec<Chunk>,
     /// `auth` has the keys, where chunks are authenticated.
     pub auth: Option<Box<Auth>>,
-    /// `trusted`: the packet at hand has an AUTH chunk that is right.
+    /// `trusted` says that an AUTH chunk of the packet at hand was right.
     pub trusted: bool,
-    /// `marks` of routers wait to be answered.
+    /// `marks` of routers are those that the peer has not answered.
     pub marks: Marks,
 }
 
 impl Control {
-    /// Nothing is to be said; `arrival` stands for the way of a packet that has not come.
+    /// `new` makes a state in which nothing is to be said; `arrival` stands for the way of a packet
+    /// that has not come yet.
     pub fn new(arrival: Way) -> Control {
         Control {
             waiting: Waiting::new(arrival),
@@ -64,7 +65,7 @@ impl Control {
         }
     }
 
-    /// The next deadline.
+    /// Returns the date at which the next of its timers expires.
     #[inline]
     pub fn deadline(&self) -> Time {
         let streams = self.reconfig.as_ref().map_or(Time::NEVER, |reconfig| reconfig.deadline());
@@ -74,27 +75,29 @@ impl Control {
         }
     }
 
-    /// Changes of streams; those of this side and of the peer are numbered from the initial TSNs on.
+    /// Returns what changes of streams need; the requests of this side and of the peer are numbered
+    /// from the initial TSNs `tsns` on.
     pub fn reconfig(&mut self, tsns: (Serial32, Serial32)) -> &mut Reconfig {
         self.reconfig.get_or_insert_with(|| Box::new(Reconfig::starting_at(tsns.0, tsns.1)))
     }
 
-    /// Changes of addresses, numbered in the same way.
+    /// Returns what changes of addresses need, numbered in the same way.
     pub fn addresses(&mut self, tsns: (Serial32, Serial32)) -> &mut Addresses {
         self.addresses.get_or_insert_with(|| Box::new(Addresses::starting_at(tsns.0, tsns.1)))
     }
 
-    /// Both sides have agreed on keys.
+    /// Returns whether both sides have agreed on keys.
     pub fn authenticates(&self) -> bool {
         self.auth.as_ref().is_some_and(|auth| auth.is_agreed())
     }
 
-    /// Octets of an AUTH chunk, where packets have one.
+    /// Returns the size of the AUTH chunk, where packets have one, in octets; else 0.
     pub fn auth_room(&self) -> u32 {
         self.auth.as_ref().map_or(0, |auth| auth.room())
     }
 
-    /// Another association begins: changes are numbered anew, and keys that were not agreed on go.
+    /// Begins another association: changes are numbered anew, and keys that were not agreed on are
+    /// dropped.
     pub fn begin(&mut self) {
         if !self.authenticates() {
             self.auth = None;
@@ -102,7 +105,7 @@ impl Control {
         (self.reconfig, self.addresses) = (None, None);
     }
 
-    /// The association is over: nothing is said but what is complete.
+    /// Ends with the association: nothing is said any more but what is complete.
     pub fn stop(&mut self) {
         self.waiting.clear();
         (self.reconfig, self.addresses) = (None, None);

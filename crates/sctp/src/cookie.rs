@@ -1,59 +1,62 @@
-//! The state cookie (RFC 9260 §5.1.3): all that a passive side must remember
-//! of an INIT, signed, so that it need not remember anything.
+//! The state cookie (RFC 9260 §5.1.3) carries all that a passive side must remember of an INIT,
+//! signed, so that the side itself need not remember anything.
 
 use crate::extensions::Extensions;
 use anabranch_endpoint::mac;
 use anabranch_units::{Serial32, Span, Time};
 use anabranch_wire::Addr;
 
-/// Among the extensions: there is an adaptation code point.
+/// This bit, in the field of the extensions, says that an adaptation code point follows.
 const ADAPTATION: u16 = 0x8000;
-/// Length of the signature.
+/// The signature has this many octets (HMAC-SHA-256).
 const MAC: usize = 32;
-/// Most addresses of a peer that are used; further ones are ignored.
+/// At most this many addresses of a peer are used; further ones are ignored.
 pub(crate) const MAX_ADDRESSES: usize = 16;
 
-/// What the cookie holds.
+/// A `Cookie` is what a state cookie holds.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Cookie {
-    /// When it was made.
+    /// `created` is the date at which it was made.
     pub created: Time,
-    /// How long it is valid.
+    /// `life` is how long it is valid from then on.
     pub life: Span,
-    /// Our tag.
+    /// `local_tag` is this side's verification tag.
     pub local_tag: u32,
-    /// The peer's tag.
+    /// `peer_tag` is the peer's verification tag.
     pub peer_tag: u32,
-    /// Tags of the association that existed then, 0 where none did.
+    /// `tie_tags` stand for the tags of the association that existed then (§5.2.2); both are 0
+    /// where there was none.
     pub tie_tags: (u32, u32),
-    /// Our first TSN.
+    /// `local_tsn` is this side's first TSN.
     pub local_tsn: Serial32,
-    /// The peer's first TSN.
+    /// `peer_tsn` is the peer's first TSN.
     pub peer_tsn: Serial32,
-    /// The peer's receive window.
+    /// `peer_rwnd` is the a_rwnd of the INIT, in octets.
     pub peer_rwnd: u32,
-    /// Streams that we may send on.
+    /// `outbound` is how many streams this side may send on.
     pub outbound: u16,
-    /// Streams that the peer may send on.
+    /// `inbound` is how many streams the peer may send on.
     pub inbound: u16,
-    /// The peer's port.
+    /// `peer_port` is the peer's SCTP port.
     pub peer_port: u16,
-    /// Our port: hosts sign the cookies of all their ports with one key.
+    /// `local_port` is this side's SCTP port. It is needed because hosts sign the cookies of all
+    /// their ports with one key.
     pub local_port: u16,
-    /// What authentication needs of both sides; nothing without it.
+    /// `auth` is what authentication needs of both sides (RFC 4895); it is empty where chunks are
+    /// not authenticated.
     pub auth: Box<[u8]>,
-    /// The peer's adaptation code point.
+    /// `adaptation` is the adaptation code point of the peer (RFC 5061 §4.2.6), if it gave one.
     pub adaptation: Option<u32>,
-    /// Extensions that both sides offer.
+    /// `extensions` are those that both sides offer.
     pub extensions: Extensions,
-    /// Which of `addresses` the INIT came from.
+    /// `primary` is the index in `addresses` of the one that the INIT came from.
     pub primary: u16,
-    /// The peer's addresses.
+    /// `addresses` are the peer's addresses.
     pub addresses: Vec<Addr>,
 }
 
 impl Cookie {
-    /// The octets, signed with `key`.
+    /// Returns the octets of the cookie, signed with `key`.
     pub fn seal(&self, key: &[u8; 32]) -> Box<[u8]> {
         let mut out = Vec::with_capacity(58 + self.auth.len() + 4 * self.addresses.len() + MAC);
         out.extend_from_slice(&self.created.as_picos().to_be_bytes());
@@ -87,7 +90,7 @@ impl Cookie {
         out.into()
     }
 
-    /// What the octets hold; `None` unless they were signed with `key`.
+    /// Returns what the octets of a cookie hold; `None` unless they were signed with `key`.
     pub fn open(octets: &[u8], key: &[u8; 32]) -> Option<Cookie> {
         let (signed, mac) = octets.split_at_checked(octets.len().checked_sub(MAC)?)?;
         if !mac::equal(&mac::hmac(key, signed), mac) {
@@ -132,18 +135,19 @@ impl Cookie {
     }
 }
 
-/// `Octets` that are not read yet.
+/// `Octets` are those of a cookie that have not been read yet.
 struct Octets<'a>(&'a [u8]);
 
 impl<'a> Octets<'a> {
-    /// The next `n` as they are.
+    /// Takes the next `n` octets as they are; `None` when fewer are left.
     fn split(&mut self, n: usize) -> Option<&'a [u8]> {
         let (head, tail) = self.0.split_at_checked(n)?;
         self.0 = tail;
         Some(head)
     }
 
-    /// The next `n`, at most 8, as a number.
+    /// Takes the next `n` octets, at most 8, as a number in network order; `None` when fewer are
+    /// left.
     fn take(&mut self, n: usize) -> Option<u64> {
         Some(self.split(n)?.iter().fold(0, |value, octet| value << 8 | *octet as u64))
     }

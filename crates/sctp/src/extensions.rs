@@ -1,14 +1,15 @@
-//! Extensions that both sides must offer: parameters of INIT and INIT ACK
-//! (RFC 5061 §4.2.7, RFC 3758 §3.1, RFC 9653 §4).
+//! Extensions are used where both sides offer them, by parameters of INIT and INIT ACK (RFC 5061
+//! §4.2.7, RFC 3758 §3.1, RFC 9653 §4).
 
 use crate::config::Config;
 use anabranch_wire::sctp::{EDMID_DTLS, Parameter, kind};
 
-/// A set of extensions.
+/// `Extensions` is a set of extensions, one bit each.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Extensions(pub u8);
 
-/// Chunk types that stand for an extension, with the extension.
+/// Each pair is a chunk type in the list of supported extensions (RFC 5061 §4.2.7), and the
+/// extension that it stands for.
 const TYPES: [(u8, Extensions); 5] = [
     (kind::FORWARD_TSN, Extensions::PARTIAL),
     (kind::I_DATA, Extensions::INTERLEAVING),
@@ -18,26 +19,28 @@ const TYPES: [(u8, Extensions); 5] = [
 ];
 
 impl Extensions {
-    /// FORWARD-TSN (RFC 3758); once agreed on with interleaving, I-FORWARD-TSN.
+    /// `PARTIAL` is FORWARD-TSN (RFC 3758). Once it is agreed on together with interleaving it
+    /// means I-FORWARD-TSN.
     pub const PARTIAL: Extensions = Extensions(1);
-    /// I-DATA (RFC 8260).
+    /// `INTERLEAVING` is I-DATA (RFC 8260).
     pub const INTERLEAVING: Extensions = Extensions(2);
-    /// RE-CONFIG (RFC 6525).
+    /// `RECONFIGURATION` is RE-CONFIG (RFC 6525).
     pub const RECONFIGURATION: Extensions = Extensions(4);
 
-    /// ASCONF (RFC 5061).
+    /// `ADDRESSES` is ASCONF (RFC 5061).
     pub const ADDRESSES: Extensions = Extensions(8);
 
-    /// ECN (RFC 4960 Appendix A).
+    /// `ECN` is explicit congestion notification (RFC 4960 Appendix A).
     pub const ECN: Extensions = Extensions(16);
 
-    /// I-FORWARD-TSN (RFC 8260 §2.3.1).
+    /// `INTERLEAVED_PARTIAL` is I-FORWARD-TSN (RFC 8260 §2.3.1).
     pub const INTERLEAVED_PARTIAL: Extensions = Extensions(32);
 
-    /// Packets without a checksum, whose errors the layer below finds (RFC 9653 §6).
+    /// `ZERO_CHECKSUM` says that packets may come without a checksum, since the layer below finds
+    /// their errors (RFC 9653 §6).
     pub const ZERO_CHECKSUM: Extensions = Extensions(64);
 
-    /// What the configuration offers.
+    /// Returns the extensions that the configuration offers.
     pub fn offered(config: &Config) -> Extensions {
         let mut set = Extensions::default();
         for (on, extension) in [
@@ -54,24 +57,25 @@ impl Extensions {
         set
     }
 
-    /// There is any.
+    /// Returns whether the set has any extension.
     #[inline]
     pub const fn any(self) -> bool {
         self.0 != 0
     }
 
-    /// This one is there.
+    /// Returns whether the set has this extension.
     pub const fn has(self, extension: Extensions) -> bool {
         self.0 & extension.0 != 0
     }
 
-    /// What both sides offer.
+    /// Returns the extensions that are in both sets.
     pub const fn and(self, other: Extensions) -> Extensions {
         Extensions(self.0 & other.0)
     }
 
-    /// What was offered by both sides, as it is used: messages are given up by FORWARD-TSN, or with
-    /// interleaving by I-FORWARD-TSN, where that was offered (RFC 8260 §2.3.1).
+    /// Returns the set as it is used, where `self` is what both sides offered: messages are given
+    /// up by FORWARD-TSN or, with interleaving, by I-FORWARD-TSN, each where it was offered (RFC
+    /// 8260 §2.3.1).
     pub const fn agreed(self) -> Extensions {
         match (self.has(Self::INTERLEAVING), self.has(Self::INTERLEAVED_PARTIAL)) {
             (true, true) => Extensions(self.0 | Self::PARTIAL.0),
@@ -80,7 +84,7 @@ impl Extensions {
         }
     }
 
-    /// What an INIT ACK names in answer to an INIT that offered `theirs`.
+    /// Returns the extensions that an INIT ACK names in answer to an INIT that offered `theirs`.
     pub fn answered(config: &Config, theirs: Extensions) -> Extensions {
         let ours = Extensions::offered(config);
         match config.brief_offers {
@@ -89,7 +93,8 @@ impl Extensions {
         }
     }
 
-    /// The parameters that offer them; `brief`: FORWARD-TSN by its own alone.
+    /// Returns the parameters that offer the extensions. With `brief` FORWARD-TSN has its own
+    /// parameter alone, and no place in the list of chunk types.
     pub fn parameters(self, brief: bool) -> Vec<Parameter> {
         let mut list = Vec::new();
         if self.has(Extensions::ECN) {
@@ -113,7 +118,7 @@ impl Extensions {
         list
     }
 
-    /// Notes what a parameter of the peer offers.
+    /// Adds the extensions that a parameter of the peer offers.
     pub fn note(&mut self, parameter: &Parameter) {
         match parameter {
             Parameter::EcnCapable => self.0 |= Extensions::ECN.0,

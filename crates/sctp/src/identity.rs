@@ -1,30 +1,30 @@
-//! What tells packets of an association from others: ports, verification tags, and the key of its
-//! cookies (RFC 9260 §5.1.3, §5.3.1, §8.5).
+//! Ports, verification tags, and the key of its cookies tell the packets of an association from
+//! others (RFC 9260 §5.1.3, §5.3.1, §8.5).
 
 use crate::cookie::Cookie;
 use anabranch_endpoint::{Generator, mac};
 use anabranch_units::Serial32;
 use anabranch_wire::sctp::{Chunk, SctpPacket};
 
-/// `Identity` is what tells packets of an association from others.
+/// An `Identity` holds what tells packets of an association from others.
 #[derive(Debug)]
 pub(crate) struct Identity {
-    /// `local_port` of this side.
+    /// `local_port` is this side's SCTP port.
     pub local_port: u16,
-    /// `peer_port` of the peer.
+    /// `peer_port` is the peer's SCTP port.
     pub peer_port: u16,
-    /// `local_tag` is in the packets of the peer; 0 before there is one.
+    /// `local_tag` is the verification tag in the packets of the peer; it is 0 before there is one.
     pub local_tag: u32,
-    /// `peer_tag` is in ours; 0 before it is known.
+    /// `peer_tag` is the verification tag in the packets of this side; it is 0 before it is known.
     pub peer_tag: u32,
-    /// `key` signs cookies.
+    /// `key` signs the cookies of this side.
     pub key: [u8; 32],
-    /// `generator` of tags, TSNs, nonces and jitter.
+    /// `generator` draws tags, TSNs, nonces and jitter.
     pub generator: Generator,
 }
 
 impl Identity {
-    /// No tag is known; the key is the first that is drawn.
+    /// `new` makes an identity without tags; its key is the first that is drawn from `generator`.
     pub fn new(local_port: u16, peer_port: u16, mut generator: Generator) -> Identity {
         let mut key = [0; 32];
         for octets in key.chunks_exact_mut(8) {
@@ -33,18 +33,18 @@ impl Identity {
         Identity { local_port, peer_port, local_tag: 0, peer_tag: 0, key, generator }
     }
 
-    /// A tag is never 0 (§5.3.1).
+    /// Draws a verification tag, which is never 0 (§5.3.1).
     pub fn random_tag(&mut self) -> u32 {
         self.generator.below(u32::MAX as u64) as u32 + 1
     }
 
-    /// An initial TSN.
+    /// Draws an initial TSN.
     pub fn random_tsn(&mut self) -> Serial32 {
         Serial32(self.generator.next_u64() as u32)
     }
 
-    /// What stands for both tags in a cookie (§5.2.2): a nonce that shows neither
-    /// to who reads the cookie, and that only this association can make.
+    /// Returns the two numbers that stand for both tags in a cookie (§5.2.2). They show neither tag
+    /// to whoever reads the cookie, and only this association can make them.
     pub fn tie_tags(&self) -> (u32, u32) {
         let tags = [self.local_tag.to_be_bytes(), self.peer_tag.to_be_bytes()].concat();
         let mac = mac::hmac(&self.key, &tags);
@@ -52,7 +52,7 @@ impl Identity {
         (word(0), word(4))
     }
 
-    /// Takes over what the cookie remembers.
+    /// Takes over the tags and the peer's port from the cookie.
     pub fn adopt(&mut self, cookie: &Cookie) {
         self.local_tag = cookie.local_tag;
         self.peer_tag = cookie.peer_tag;

@@ -1,6 +1,6 @@
-//! A sans-I/O SCTP association (RFC 9260) with several paths: state machine,
-//! streams, congestion control for each destination address, retransmission
-//! destinations and failover behind a seam each.
+//! This crate is an SCTP association (RFC 9260) with several paths, without I/O: state machine,
+//! streams, congestion control for each destination address. Retransmission policies, failover
+//! rules and schedulers are chosen by the settings.
 //!
 //! Inside, chunks are counted by 64-bit *offsets* that never wrap: offset 0 is
 //! the first TSN of a direction. They become 32-bit TSNs only in packets.

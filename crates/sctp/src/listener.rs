@@ -1,4 +1,4 @@
-//! A listening port: makes associations of the cookies that come back to it.
+//! A listening port makes associations of the cookies that come back to it.
 //!
 //! Of an INIT it remembers nothing: all is in the cookie (RFC 9260 §5.1.3). What
 //! waits to be accepted is limited; while there is no room COOKIE ECHOs are dropped,
@@ -14,18 +14,18 @@ use anabranch_wire::{Addr, Body, FlowKey, Packet};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// What a listener has seen; totals.
+/// `ListenerCounters` count what a listener has seen since it was made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ListenerCounters {
-    /// INITs that were answered with a cookie.
+    /// `cookies_sent` counts the INITs that were answered with a cookie.
     pub cookies_sent: u64,
-    /// Associations made of cookies that came back.
+    /// `cookies_accepted` counts the associations that were made of cookies that came back.
     pub cookies_accepted: u64,
-    /// COOKIE ECHOs that found no room.
+    /// `overflows` counts the COOKIE ECHOs that were dropped because too many associations waited.
     pub overflows: u64,
 }
 
-/// A listening port.
+/// A `Listener` is a listening port.
 #[derive(Debug)]
 pub struct Listener {
     config: Arc<Config>,
@@ -33,7 +33,7 @@ pub struct Listener {
     backlog: usize,
     key: [u8; 32],
     generator: Generator,
-    /// Answers INITs, and becomes the association of the next good cookie.
+    /// `passive` answers INITs, and becomes the association of the next good cookie.
     passive: Association,
     ready: VecDeque<Association>,
     replies: VecDeque<Packet>,
@@ -41,10 +41,11 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// Listens at `port` of these addresses; up to `backlog` associations wait.
+    /// `new` makes a listener at the addresses and the port `local`; up to `backlog` associations
+    /// wait to be accepted.
     ///
     /// # Panics
-    /// Without an address.
+    /// It panics if `local` has no address.
     pub fn new(
         config: impl Into<Arc<Config>>,
         local: (&[Addr], u16),
@@ -63,28 +64,28 @@ impl Listener {
         Listener { config, local, backlog, key, generator, passive, ready, replies, counters }
     }
 
-    /// The association that has waited longest; its packets are the host's to deliver
-    /// from now on.
+    /// Takes the association that has waited longest. From then on the host must deliver its
+    /// packets to it, not to the listener.
     pub fn accept(&mut self) -> Option<Association> {
         self.ready.pop_front()
     }
 
-    /// Associations that wait to be accepted.
+    /// Returns how many associations wait to be accepted.
     pub fn waiting(&self) -> usize {
         self.ready.len()
     }
 
-    /// Octets that these take.
+    /// Returns how many octets of memory the waiting associations take.
     pub fn memory(&self) -> u64 {
         self.ready.iter().map(Observe::memory).sum()
     }
 
-    /// What it has seen.
+    /// Returns the counters of what the listener has seen.
     pub fn counters(&self) -> ListenerCounters {
         self.counters
     }
 
-    /// A packet arrived for the port, of no accepted association.
+    /// Handles a packet for the port that belongs to no accepted association.
     pub fn handle_input(&mut self, now: Time, packet: &Packet) {
         let Body::Sctp(sctp) = &packet.body else { return };
         let key = packet.flow_key().reversed();
@@ -120,30 +121,31 @@ impl Listener {
         }
     }
 
-    /// Deadlines may have passed.
+    /// Handles the deadlines of waiting associations that have passed by `now`.
     pub fn handle_timeout(&mut self, now: Time) {
         for waiting in self.ready.iter_mut().filter(|waiting| waiting.state() != State::Closed) {
             waiting.handle_timeout(now);
         }
-        // What was acknowledged is for whoever accepts, also where the peer has ended in order meanwhile.
+        // What was acknowledged is for whoever accepts, even if the peer has ended in order
+        // meanwhile.
         let has_messages = |waiting: &Association| waiting.waiting().len() > 0;
         self.ready.retain(|waiting| waiting.state() != State::Closed || has_messages(waiting));
     }
 
-    /// The next packet to send; call until `None`.
+    /// Returns the next packet to send; call it until it returns `None`.
     pub fn poll_transmit(&mut self, now: Time) -> Option<Packet> {
         let reply = self.replies.pop_front();
         reply.or_else(|| self.ready.iter_mut().find_map(|it| it.poll_transmit(now)))
     }
 
-    /// When to call [`handle_timeout`](Self::handle_timeout).
+    /// Returns the date at which to call [`handle_timeout`](Self::handle_timeout).
     pub fn poll_timeout(&self) -> Time {
         self.ready.iter().map(Endpoint::poll_timeout).min().unwrap_or(Time::NEVER)
     }
 }
 
-/// An endpoint that answers INITs. Nobody is known yet: the address is where nothing is
-/// ever sent.
+/// `fresh` makes an endpoint that answers INITs. Its peer is not known yet, so that it has an
+/// address to which nothing is ever sent.
 fn fresh(
     config: &Arc<Config>,
     local: &(Vec<Addr>, u16),
@@ -205,8 +207,8 @@ mod tests {
         assert_eq!(first.poll_event(), Some(Event::Connected));
     }
 
-    /// What was acknowledged is not forgotten where the peer ends before anybody has accepted; one that
-    /// has nothing to read any more is, and its peer may come again.
+    /// What was acknowledged is not forgotten where the peer ends before anybody has accepted; one
+    /// that has nothing to read any more is, and its peer may come again.
     #[test]
     fn who_ends_before_being_accepted_keeps_what_it_has_sent() {
         for octets in [100, 0] {

@@ -1,25 +1,26 @@
-//! Messages, the unit of user data (RFC 9260 §1.5.2).
+//! A message is the unit of user data (RFC 9260 §1.5.2).
 
 use anabranch_wire::Payload;
 
-/// A message to send, or one that has arrived.
+/// A `Message` is one to send, or one that has arrived.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Message {
-    /// Stream identifier.
+    /// `stream` is the stream identifier.
     pub stream: u16,
-    /// Delivered as soon as it is complete, whatever came before.
+    /// `unordered` says that the message is delivered as soon as it is complete, whatever was sent
+    /// before it.
     pub unordered: bool,
-    /// Payload protocol identifier.
+    /// `ppid` is the payload protocol identifier, which SCTP does not interpret.
     pub ppid: u32,
-    /// The sender asks for a SACK at once when the last of it arrives (`SCTP_SACK_IMMEDIATELY`, RFC
-    /// 7053 §7). Of a message that has arrived it says nothing.
+    /// `immediate` says that the sender asks for a SACK at once when the last octet arrives
+    /// (`SCTP_SACK_IMMEDIATELY`, RFC 7053 §7). In a message that has arrived it means nothing.
     pub immediate: bool,
-    /// User data, at least one octet.
+    /// `payload` is the user data, at least one octet.
     pub payload: Payload,
 }
 
 impl Message {
-    /// An ordered message.
+    /// `new` makes an ordered message, with the payload protocol identifier 0.
     pub fn new(stream: u16, payload: Payload) -> Message {
         Message { stream, unordered: false, ppid: 0, immediate: false, payload }
     }

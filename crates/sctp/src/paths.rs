@@ -1,4 +1,4 @@
-//! The paths of an association (RFC 9260 §6.4, §8): the peer's addresses, the own address that
+//! The paths of an association (RFC 9260 §6.4, §8) are the peer's addresses, the own address that
 //! leads to each, and what is kept of each (§13.3).
 //!
 //! | machine | what it owns |
@@ -8,8 +8,8 @@
 //! | [`MtuSearch`](mtu_search::MtuSearch) | the search for the path MTU of one destination |
 //! | [`Standby`] | who stands in for the primary |
 //!
-//! Which path takes new data or what is sent again is in [`choice`], all of them at once in [`turns`],
-//! when an idle one is probed in [`heartbeat`].
+//! Which path takes new data or what is sent again is in [`choice`], all of them at once in
+//! [`turns`], when an idle one is probed in [`heartbeat`].
 
 pub(crate) mod candidates;
 mod choice;
@@ -38,49 +38,52 @@ use path::{Beginning, Path, PathState};
 use room::{Overhead, Room};
 use std::ops::{Deref, DerefMut};
 
-/// `Paths` are the paths of an association. Path `i` goes to the `i`-th address of the peer.
+/// `Paths` are the paths of an association. Path `i` goes to the address of the peer with the index
+/// `i`.
 #[derive(Debug)]
 pub(crate) struct Paths {
-    /// `list` has the paths; there is always one.
+    /// `list` has the paths; there is always one at least.
     pub list: Vec<Path>,
     /// `local` are the own addresses, which packets may come to.
     pub local: Vec<Addr>,
-    /// `sources` are addresses of the peer, each with the own address that packets to it leave from.
+    /// `sources` are addresses of the peer, each with the own address that packets to it leave
+    /// from.
     pub sources: Vec<(Addr, Addr)>,
     /// `primary` is the index of the primary path.
     pub primary: usize,
-    /// `standby` carries new data while the primary does not work.
+    /// `standby` is the path that carries new data while the primary does not work.
     standby: Standby,
-    /// `own_policy` says where retransmissions go, where that is the user's own.
+    /// `own_policy` is the retransmission policy, where that is the user's own.
     own_policy: Option<Box<dyn Policy>>,
     /// `errors` counts the failures in a row, of all paths (RFC 9260 §8.1).
     pub errors: u32,
-    /// `next_confirmation` is when the next unconfirmed address may be probed.
+    /// `next_confirmation` is the date from which the next unconfirmed address may be probed.
     next_confirmation: Time,
-    /// `turn` is the path whose turn it is, of concurrent transfer.
+    /// `turn` is the index of the path whose turn it is in concurrent multipath transfer.
     turn: usize,
     /// `burst_limited` has a bit for each path to which Max.Burst was applied since the last event.
     burst_limited: u32,
     /// `room` is what fits a packet on any of them: that of the path with the smallest MTU, whose
     /// `chunk` is the AMDCS (RFC 9260 §7.3).
     pub room: Room,
-    /// `overhead` is what takes room beside user data.
+    /// `overhead` is what takes room in packets beside user data.
     overhead: Overhead,
-    /// A coupled window algorithm is told this; it is made anew each time.
+    /// `siblings` is what a coupled window algorithm is told of the other paths; it is made anew
+    /// each time.
     siblings: Vec<Sibling>,
 }
 
-/// `Removal` says what the indices of paths become when one of them goes.
+/// A `Removal` says what the indices of paths become when one of them goes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Removal {
-    /// `index` is the path that goes.
+    /// `index` is the index of the path that goes.
     pub index: usize,
-    /// `heir` is the path that takes its place, by its index before.
+    /// `heir` is the path that takes its place; its index is the one before the removal.
     pub heir: usize,
 }
 
 impl Removal {
-    /// The index of what was the path `path`.
+    /// Returns the index after the removal of what was the path `path`.
     pub fn moved(self, path: usize) -> usize {
         let path = if path == self.index { self.heir } else { path };
         path - (path > self.index) as usize
@@ -104,8 +107,8 @@ impl DerefMut for Paths {
 }
 
 impl Paths {
-    /// Paths from the `local` addresses to the `remote` ones, of which the first is the primary and
-    /// confirmed.
+    /// `new` makes the paths from the `local` addresses to the `remote` ones, of which the first is
+    /// the primary and confirmed.
     pub fn new(config: &Config, local: &[Addr], remote: &[Addr]) -> Paths {
         let mut paths = Paths {
             list: Vec::new(),
@@ -126,8 +129,8 @@ impl Paths {
         paths
     }
 
-    /// Paths to the given addresses. Those that are not `confirmed` must answer a
-    /// heartbeat first, where that is wanted.
+    /// Makes the paths to these addresses. Those that are not `confirmed` must answer a heartbeat
+    /// before they carry data, where the settings want that.
     pub fn set(&mut self, config: &Config, addresses: &[Addr], primary: Addr, confirmed: &[Addr]) {
         let mut list = addresses.to_vec();
         if !list.contains(&primary) {
@@ -155,7 +158,8 @@ impl Paths {
         self.measure(config, self.overhead);
     }
 
-    /// What takes room beside user data is known: so is what fits a packet on each path, and on any.
+    /// Computes what fits a packet on each path, and on any, as what takes room beside user data is
+    /// known.
     pub fn measure(&mut self, config: &Config, overhead: Overhead) {
         self.overhead = overhead;
         for path in &mut self.list {
@@ -164,7 +168,7 @@ impl Paths {
         self.find_room();
     }
 
-    /// The path MTU of the path at `index` is `mtu` octets (RFC 9260 §7.3).
+    /// Sets the path MTU of the path at `index` to `mtu` octets (RFC 9260 §7.3).
     pub fn set_mtu(&mut self, index: usize, mtu: u32, config: &Config) {
         self.list[index].set_mtu(mtu, self.overhead, config);
         self.find_room();
@@ -175,7 +179,7 @@ impl Paths {
         self.room = rooms.min_by_key(|room| room.mtu).unwrap_or(self.room);
     }
 
-    /// Packets to the first address of each pair leave from the second.
+    /// Makes packets to the first address of each pair leave from the second.
     pub fn set_sources(&mut self, config: &Config, pairs: &[(Addr, Addr)]) {
         self.sources = pairs.to_vec();
         let remote: Vec<_> = self.list.iter().map(|path| path.remote).collect();
@@ -183,23 +187,23 @@ impl Paths {
         self.set(config, &remote, primary, &[primary]);
     }
 
-    /// The own address that packets to `remote` leave from, where the user has said so.
+    /// Returns the own address that packets to `remote` leave from, where the user has said so.
     fn source_of(&self, remote: Addr) -> Option<Addr> {
         self.sources.iter().find(|pair| pair.0 == remote).map(|pair| pair.1)
     }
 
-    /// The index of the path to an address of the peer.
+    /// Returns the index of the path to an address of the peer; `None` when there is none.
     pub fn find(&self, remote: Addr) -> Option<usize> {
         self.list.iter().position(|path| path.remote == remote)
     }
 
-    /// What this side sends on a path by itself.
+    /// Returns the way of what this side sends on a path by itself.
     #[inline]
     pub fn way(&self, path: usize) -> Way {
         Way { path, from: self.list[path].local }
     }
 
-    /// Makes `path` the primary; false when there is no such path.
+    /// Makes `path` the primary. Returns false when there is no such path.
     pub fn set_primary(&mut self, path: usize) -> bool {
         let exists = path < self.list.len();
         if exists {
@@ -208,8 +212,8 @@ impl Paths {
         exists
     }
 
-    /// Another address of the peer; gives its index. Packets to it leave from an own address that
-    /// `is_known` to the peer.
+    /// Adds an address of the peer, and returns the index of its path. Packets to it leave from an
+    /// own address that `is_known` to the peer.
     pub fn add(&mut self, config: &Config, remote: Addr, is_known: impl Fn(Addr) -> bool) -> usize {
         let index = self.list.len();
         let local = self.source_for(remote, index, is_known);
@@ -218,8 +222,8 @@ impl Paths {
         index
     }
 
-    /// The own address that packets to a new address of the peer leave from. One that the peer
-    /// has not taken yet must not be used (RFC 5061 §5.1 D4): whoever does not know it aborts.
+    /// Returns the own address that packets to a new address of the peer leave from. One that the
+    /// peer has not taken yet must not be used (RFC 5061 §5.1 D4): whoever does not know it aborts.
     fn source_for(&self, remote: Addr, index: usize, is_known: impl Fn(Addr) -> bool) -> Addr {
         let usable = |own: &Addr| self.local.contains(own) && is_known(*own);
         let others = self.local.iter().cycle().skip(index % self.local.len());
@@ -228,8 +232,8 @@ impl Paths {
         usual.or_else(|| others.find(usable)).unwrap_or(self.local[0])
     }
 
-    /// The peer has taken the own address `own`: paths that should leave from it do. Gives those
-    /// that are not confirmed yet, which may now be probed.
+    /// Makes the paths that should leave from the own address `own` do so, as the peer has taken
+    /// it. Returns those that are not confirmed yet, which may now be probed.
     pub fn use_source(&mut self, own: Addr, beginning: &Beginning) -> Vec<usize> {
         let mut unconfirmed = Vec::new();
         for (index, path) in self.list.iter_mut().enumerate() {
@@ -244,14 +248,14 @@ impl Paths {
         unconfirmed
     }
 
-    /// Nothing leaves from the own address `from` any more, but from `other`.
+    /// Makes nothing leave from the own address `from` any more, but from `other`.
     pub fn replace_source(&mut self, from: Addr, other: Addr, beginning: &Beginning) {
         for path in self.list.iter_mut().filter(|path| path.local == from) {
             path.leave_from(other, beginning);
         }
     }
 
-    /// The path at `index` is to go: who takes its place.
+    /// Returns which path takes the place of the one at `index`, which is to go.
     pub fn removal_of(&self, index: usize) -> Removal {
         let active = |i: &usize| *i != index && self.list[*i].state == PathState::Active;
         let other = |i: &usize| *i != index;
@@ -260,7 +264,7 @@ impl Paths {
         Removal { index, heir }
     }
 
-    /// An address of the peer is gone.
+    /// Removes the path to an address of the peer that is gone.
     pub fn remove(&mut self, removal: Removal) {
         self.list.remove(removal.index);
         self.find_room();
@@ -268,14 +272,14 @@ impl Paths {
         self.standby.forget();
     }
 
-    /// An event begins: Max.Burst counts what it may release.
+    /// Begins an event: Max.Burst counts anew what may be released.
     #[inline]
     pub fn begin_event(&mut self) {
         self.burst_limited = 0;
     }
 
-    /// The window of a path to which nothing was sent for an RTO decays before it is used (RFC 9260
-    /// §7.2.1).
+    /// Lets the window of a path decay before it is used, if nothing was sent there for an RTO (RFC
+    /// 9260 §7.2.1).
     #[inline]
     pub fn end_rest(&mut self, now: Time, index: usize, config: &Config) {
         let path = &mut self.list[index];
@@ -289,7 +293,8 @@ impl Paths {
         }
     }
 
-    /// The window after idleness (RFC 9260 §7.2.1) and before a burst (§6.1 D).
+    /// Prepares a window for new data: after idleness (RFC 9260 §7.2.1) and before a burst (§6.1
+    /// D).
     #[inline(always)]
     pub fn prepare_window(&mut self, now: Time, index: usize, config: &Config) {
         self.end_rest(now, index, config);
@@ -305,8 +310,8 @@ impl Paths {
         }
     }
 
-    /// The window algorithm of the path at `index` hears of the other paths that carry data, where it
-    /// is coupled.
+    /// Tells the window algorithm of the path at `index`, where it is coupled, about the other
+    /// paths that carry data.
     #[inline]
     pub fn tell_siblings(&mut self, index: usize) {
         if self.list.len() > 1 && self.list[index].window.is_coupled() {
@@ -325,32 +330,34 @@ impl Paths {
         }
     }
 
-    /// The threshold before the first loss, where the settings leave it to the peer's receive window
-    /// of `rwnd` octets.
+    /// Sets the thresholds before the first loss to the peer's receive window of `rwnd` octets,
+    /// where the settings leave them open and windows follow RFC 9260.
     pub fn set_initial_thresholds(&mut self, config: &Config, rwnd: u64) {
         if config.initial_ssthresh.is_none() {
             self.list.iter_mut().for_each(|path| path.window.set_initial_ssthresh(rwnd));
         }
     }
 
-    /// A transmission failed: true when there were too many in a row, of all paths (RFC 9260 §8.1).
+    /// Counts a failed transmission. Returns true when there were too many in a row, of all paths
+    /// (RFC 9260 §8.1).
     pub fn count_failure(&mut self, config: &Config) -> bool {
         self.errors += 1;
         self.errors > config.association_max_retrans
     }
 
-    /// The peer is there: failures count anew.
+    /// Makes failures count anew, as the peer is there.
     #[inline]
     pub fn forget_failures(&mut self) {
         self.errors = 0;
     }
 
-    /// Nothing is outstanding any more but what was given up, which the end does not wait for.
+    /// Stops T3-rtx on all paths: nothing is outstanding any more but what was given up, which the
+    /// end does not wait for.
     pub fn stop_retransmission(&mut self) {
         self.list.iter_mut().for_each(|path| path.t3.stop());
     }
 
-    /// No path is probed any more.
+    /// Stops the heartbeats and the probes of path MTUs on all paths.
     pub fn stop_heartbeats(&mut self) {
         for path in &mut self.list {
             path.heartbeat.stop();
@@ -359,7 +366,7 @@ impl Paths {
         }
     }
 
-    /// Stops T3-rtx and the heartbeats of all paths.
+    /// Stops T3-rtx, heartbeats and probes of path MTUs on all paths.
     pub fn stop_timers(&mut self) {
         for path in &mut self.list {
             path.t3.stop();

@@ -1,83 +1,87 @@
-//! Where an association is in RFC 9260's diagram, with what exists only there.
+//! A phase is a state of RFC 9260's diagram, with the data that exists in it only.
 
 use crate::paths::Removal;
 use crate::state::State;
 use anabranch_endpoint::Timer;
 use anabranch_units::{Span, Time};
 
-/// `Opening` is what exists while this side opens the association (RFC 9260 §5.1).
+/// An `Opening` is what exists while this side opens the association (RFC 9260 §5.1).
 #[derive(Debug, Default)]
 pub(crate) struct Opening {
-    /// `due`: INIT or COOKIE ECHO must leave.
+    /// `due` says that INIT or COOKIE ECHO must leave.
     pub due: bool,
-    /// `retries` of INIT, or of COOKIE ECHO.
+    /// `retries` counts the expiries of T1 since the opening began, or since the INIT ACK came.
     pub retries: u32,
-    /// `path` of the last INIT or COOKIE ECHO.
+    /// `path` is the index of the path of the last INIT or COOKIE ECHO.
     pub path: usize,
-    /// `sent` is when INIT or COOKIE ECHO left last.
+    /// `sent` is the date at which INIT or COOKIE ECHO left last.
     pub sent: Time,
     /// `t1` is T1-init or T1-cookie.
     pub t1: Timer,
-    /// `stale` counts the cookies that were too old.
+    /// `stale` counts the cookies that the peer found too old.
     pub stale: u32,
-    /// `unrecognized` parameters of the INIT ACK, for an ERROR with the cookie.
+    /// `unrecognized` holds the unknown parameters of the INIT ACK, as octets; an ERROR reports
+    /// them in the packet of the COOKIE ECHO.
     pub unrecognized: Vec<u8>,
     /// `close` says that the user has closed already.
     pub close: bool,
 }
 
-/// `Ending` is what exists while SHUTDOWN or SHUTDOWN ACK waits for its answer (RFC 9260 §9.2).
+/// An `Ending` is what exists while SHUTDOWN or SHUTDOWN ACK waits for its answer (RFC 9260 §9.2).
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Ending {
     /// `t2` is T2-shutdown.
     pub t2: Timer,
-    /// `path` that SHUTDOWN or SHUTDOWN ACK left on last.
+    /// `path` is the index of the path that SHUTDOWN or SHUTDOWN ACK left on last.
     pub path: usize,
     /// `guard` is T5-shutdown-guard; it runs where this side sent SHUTDOWN.
     pub guard: Timer,
 }
 
-/// `Phase` is a state of [`State`]'s diagram with what exists only there. CLOSED is three of them: an
-/// association lives once.
+/// A `Phase` is a state of [`State`]'s diagram with the data that exists in it only. CLOSED is
+/// split into three phases, since an association begins only once.
 #[derive(Debug)]
 pub(crate) enum Phase {
-    /// CLOSED: nothing was begun, and INITs are refused.
+    /// The state is CLOSED: nothing was begun, and INITs are refused.
     Idle,
-    /// CLOSED: INITs are answered.
+    /// The state is CLOSED, and INITs are answered.
     Listening,
-    /// COOKIE-WAIT.
+    /// The state is COOKIE-WAIT: INIT is to leave, or has left.
     CookieWait {
-        /// INIT, and how often it has left.
+        /// `opening` is what is kept of the INIT: when it left, how often it was repeated, its
+        /// timer.
         opening: Box<Opening>,
-        /// More life that the next INIT asks for, in ms (RFC 9260 §5.2.6).
+        /// `preservative` is how much longer a life of the cookie the next INIT asks for, in ms
+        /// (RFC 9260 §5.2.6).
         preservative: Option<u32>,
     },
-    /// COOKIE-ECHOED.
+    /// The state is COOKIE-ECHOED: COOKIE ECHO is to leave, or has left.
     CookieEchoed {
-        /// COOKIE ECHO, and how often it has left.
+        /// `opening` is the same of the COOKIE ECHO.
         opening: Box<Opening>,
-        /// The cookie to echo.
+        /// `cookie` is the cookie to echo.
         cookie: Box<[u8]>,
     },
-    /// ESTABLISHED.
+    /// The state is ESTABLISHED.
     Established,
-    /// SHUTDOWN-PENDING.
+    /// The state is SHUTDOWN-PENDING.
     ShutdownPending {
-        /// The user has closed since the last packet: perhaps nothing is outstanding.
+        /// `due` says that the user has closed since the last packet, so that it is yet to be seen
+        /// whether anything is outstanding.
         due: bool,
     },
-    /// SHUTDOWN-SENT.
+    /// The state is SHUTDOWN-SENT.
     ShutdownSent(Ending),
-    /// SHUTDOWN-RECEIVED.
+    /// The state is SHUTDOWN-RECEIVED.
     ShutdownReceived,
-    /// SHUTDOWN-ACK-SENT.
+    /// The state is SHUTDOWN-ACK-SENT.
     ShutdownAckSent(Ending),
-    /// CLOSED, after all that: nothing is sent or expected any more.
+    /// The state is CLOSED, after the association: nothing is sent or expected any more.
     Ended,
 }
 
 impl Phase {
-    /// The state of RFC 9260.
+    /// Returns the state of RFC 9260's diagram.
     #[inline]
     pub fn state(&self) -> State {
         match self {
@@ -107,7 +111,8 @@ impl Phase {
         self.opening().is_some()
     }
 
-    /// Returns whether the user may give more data: not after the end, and not after closing.
+    /// Returns whether the user may give more data: not once the user has closed, and not after the
+    /// end.
     #[inline]
     pub fn accepts_user_data(&self) -> bool {
         match self {
@@ -117,7 +122,7 @@ impl Phase {
         }
     }
 
-    /// What exists while this side opens the association.
+    /// Returns what exists while this side opens the association; `None` in other states.
     pub fn opening(&self) -> Option<&Opening> {
         match self {
             Phase::CookieWait { opening, .. } | Phase::CookieEchoed { opening, .. } => {
@@ -127,7 +132,7 @@ impl Phase {
         }
     }
 
-    /// The same, to be changed.
+    /// Returns the same as [`Phase::opening`], to be changed.
     pub fn opening_mut(&mut self) -> Option<&mut Opening> {
         match self {
             Phase::CookieWait { opening, .. } | Phase::CookieEchoed { opening, .. } => {
@@ -142,13 +147,14 @@ impl Phase {
         self.opening().is_some_and(|opening| opening.close)
     }
 
-    /// The first INIT is to leave on `path`.
+    /// Begins the opening: the first INIT is to leave on `path`.
     pub fn open(&mut self, path: usize) {
         let opening = Box::new(Opening { due: true, path, ..Opening::default() });
         *self = Phase::CookieWait { opening, preservative: None };
     }
 
-    /// INIT ACK came: its cookie is to leave on `path`, with an ERROR that has these parameters.
+    /// Enters COOKIE-ECHOED, as an INIT ACK came: its cookie is to leave on `path`, with an ERROR
+    /// that reports the `unrecognized` parameters.
     pub fn echo(&mut self, cookie: Box<[u8]>, path: usize, unrecognized: &[u8]) {
         let Phase::CookieWait { opening, .. } = self else { return };
         let mut opening = std::mem::take(opening);
@@ -157,8 +163,8 @@ impl Phase {
         *self = Phase::CookieEchoed { opening, cookie };
     }
 
-    /// The cookie was too old (§5.2.6): an INIT is to leave on `path` that asks for a life longer by
-    /// the round trip until `now` and a second.
+    /// Goes back to COOKIE-WAIT, as the cookie was too old (§5.2.6): an INIT is to leave on `path`
+    /// that asks for a life longer by the round trip until `now` and a second.
     pub fn open_again(&mut self, now: Time, path: usize) {
         let Phase::CookieEchoed { opening, .. } = self else { return };
         let mut opening = std::mem::take(opening);
@@ -168,7 +174,8 @@ impl Phase {
         *self = Phase::CookieWait { opening, preservative };
     }
 
-    /// The user has closed since the last packet: true once, while this matters.
+    /// Returns whether the user has closed since the last packet; true once, and only in
+    /// SHUTDOWN-PENDING.
     #[inline]
     pub fn take_shutdown_due(&mut self) -> bool {
         match self {
@@ -177,7 +184,8 @@ impl Phase {
         }
     }
 
-    /// What exists while SHUTDOWN or SHUTDOWN ACK waits for its answer.
+    /// Returns what exists while SHUTDOWN or SHUTDOWN ACK waits for its answer; `None` in other
+    /// states.
     pub fn ending_mut(&mut self) -> Option<&mut Ending> {
         match self {
             Phase::ShutdownSent(ending) | Phase::ShutdownAckSent(ending) => Some(ending),
@@ -185,13 +193,13 @@ impl Phase {
         }
     }
 
-    /// SHUTDOWN ACK is to leave; where SHUTDOWN was sent the guard goes on.
+    /// Enters SHUTDOWN-ACK-SENT. Where SHUTDOWN was sent before T5-shutdown-guard runs on.
     pub fn acknowledge_shutdown(&mut self) {
         let ending = self.ending_mut().map_or(Ending::default(), |ending| *ending);
         *self = Phase::ShutdownAckSent(ending);
     }
 
-    /// SHUTDOWN or SHUTDOWN ACK leaves on `path`, whose RTO is `rto`.
+    /// Starts T2-shutdown, as SHUTDOWN or SHUTDOWN ACK leaves on `path`, whose RTO is `rto`.
     pub fn start_t2(&mut self, now: Time, path: usize, rto: Span) {
         if let Some(ending) = self.ending_mut() {
             ending.path = path;
@@ -199,14 +207,14 @@ impl Phase {
         }
     }
 
-    /// A path goes: indices follow.
+    /// Changes the index of the path as the removal of a path asks.
     pub fn follow(&mut self, removal: Removal) {
         if let Some(ending) = self.ending_mut() {
             ending.path = removal.moved(ending.path);
         }
     }
 
-    /// The next deadline.
+    /// Returns the date at which the next timer of the phase expires.
     #[inline]
     pub fn deadline(&self) -> Time {
         match self {

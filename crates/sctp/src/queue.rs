@@ -1,4 +1,5 @@
-//! Messages in order, cut into the fragments that chunks carry (RFC 9260 §6.9), and their numbers.
+//! A queue holds messages in order and cuts them into the fragments that chunks carry (RFC 9260
+//! §6.9); their numbers are counted here, too.
 
 use crate::message::Message;
 use crate::reliability::Reliability;
@@ -6,18 +7,20 @@ use anabranch_wire::Payload;
 use anabranch_wire::sctp::DataFlags;
 use std::collections::VecDeque;
 
-/// The user data of one DATA or I-DATA chunk.
+/// A `Fragment` is the user data of one DATA or I-DATA chunk.
 #[derive(Clone, Debug)]
 pub(crate) struct Fragment {
-    /// Whether it begins or ends its message, and how that is delivered.
+    /// `flags` say whether the fragment begins or ends its message, how that is delivered, and
+    /// whether a SACK is asked for at once.
     pub flags: DataFlags,
-    /// Stream identifier.
+    /// `stream` is the stream identifier.
     pub stream: u16,
-    /// Stream sequence number, or message identifier with interleaving.
+    /// `number` is the stream sequence number, or with interleaving the message identifier.
     pub number: u32,
-    /// Fragment sequence number in fragments of I-DATA after the first.
+    /// `ppid_or_fsn` is the payload protocol identifier; in fragments of I-DATA after the first it
+    /// is the fragment sequence number.
     pub ppid_or_fsn: u32,
-    /// User data.
+    /// `payload` is the user data.
     pub payload: Payload,
 }
 
@@ -26,7 +29,7 @@ impl Fragment {
         self.flags.contains(DataFlags::UNORDERED)
     }
 
-    /// Its user data as a message of its own.
+    /// Returns its user data as a message of its own.
     pub fn as_message(&self) -> Message {
         let (stream, unordered) = (self.stream, self.is_unordered());
         let ppid = self.ppid_or_fsn;
@@ -34,41 +37,42 @@ impl Fragment {
         Message { stream, unordered, ppid, immediate, payload: self.payload.clone() }
     }
 
-    /// They may be of one message.
+    /// Returns whether both fragments may be of one message.
     pub fn is_sibling(&self, other: &Fragment) -> bool {
         (self.stream, self.number, self.is_unordered())
             == (other.stream, other.number, other.is_unordered())
     }
 }
 
-/// Messages in order.
+/// A `Queue` holds messages in order.
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
-    /// Each with how long it is worth sending.
+    /// `messages` has each message with how long it is worth sending.
     pub messages: VecDeque<(Message, Reliability)>,
-    /// Octets of the first message that are sent.
+    /// `offset` is how many octets of the first message have been sent.
     offset: u32,
-    /// Fragments of it that are sent.
+    /// `fragments` is how many fragments of the first message have been sent.
     fragments: u32,
 }
 
 impl Queue {
-    /// The first message is sent in part.
+    /// Returns whether a part of the first message has been sent.
     pub fn is_begun(&self) -> bool {
         self.offset > 0
     }
     pub fn is_empty(&self) -> bool {
         self.messages.is_empty()
     }
-    /// Octets of the first message that are not sent.
+    /// Returns how many octets of the first message have not been sent; `None` when the queue is
+    /// empty.
     pub fn rest(&self) -> Option<u32> {
         Some(self.messages.front()?.0.payload.len() - self.offset)
     }
-    /// Octets of the first message.
+    /// Returns the length of the first message in octets; `None` when the queue is empty.
     pub fn first_len(&self) -> Option<u32> {
         Some(self.messages.front()?.0.payload.len())
     }
-    /// Drops the first message; gives the octets that were not sent.
+    /// Drops the first message. Returns how many of its octets had not been sent.
     pub fn drop_first(&mut self) -> u32 {
         let rest = self.rest().unwrap_or(0);
         self.messages.pop_front();
@@ -76,7 +80,8 @@ impl Queue {
         rest
     }
 
-    /// The next `len` octets of the first message, and what limits it.
+    /// Takes the next `len` octets of the first message as a fragment, with how long the message is
+    /// worth sending.
     #[inline]
     pub fn take(&mut self, len: u32, numbers: &mut Numbers) -> (Fragment, Reliability) {
         if self.offset == 0
@@ -122,18 +127,19 @@ impl Queue {
     }
 }
 
-/// Numbers of messages: stream sequence numbers, or with interleaving message
+/// `Numbers` are the numbers of messages: stream sequence numbers or, with interleaving, message
 /// identifiers, which count unordered messages apart (RFC 8260 §2.1).
 #[derive(Debug, Default)]
 pub(crate) struct Numbers {
-    /// Ordered and unordered, of each stream used so far.
+    /// `next` has the next number of each stream used so far: of ordered messages, and of unordered
+    /// ones.
     pub next: Vec<[u32; 2]>,
-    /// Messages are numbered as I-DATA has it.
+    /// `interleaving` says that messages are numbered as I-DATA has it.
     pub interleaving: bool,
 }
 
 impl Numbers {
-    /// A message that is not cut.
+    /// Makes one fragment of a message that is not cut.
     #[inline]
     fn whole(&mut self, message: Message) -> Fragment {
         let Message { stream, unordered, ppid, immediate, payload } = message;
@@ -148,12 +154,13 @@ impl Numbers {
         Fragment { flags, stream, number, ppid_or_fsn: ppid, payload }
     }
 
-    /// The stream sequence number of the stream's next message, or of the one in progress.
+    /// Returns the stream sequence number of the stream's next message, or of the one in progress.
     pub fn ssn(&self, stream: u16) -> u16 {
         self.next.get(stream as usize).map_or(0, |next| next[0] as u16)
     }
 
-    /// The number of the stream's message in progress, which its end uses up.
+    /// Returns the number of the stream's message in progress. Its `end` uses the number up, save
+    /// that unordered messages of DATA use up none.
     pub fn take(&mut self, stream: u16, unordered: bool, end: bool) -> u32 {
         let index = stream as usize;
         if self.next.len() <= index {

@@ -1,5 +1,5 @@
-//! The receiving half of an association (RFC 9260 §6.2, §6.5 to §6.9): which TSNs have arrived,
-//! what becomes of their octets, and what a SACK says.
+//! The receiving half of an association (RFC 9260 §6.2, §6.5 to §6.9) knows which TSNs have
+//! arrived, what becomes of their octets, and what a SACK says.
 //!
 //! | machine | what it owns |
 //! |---|---|
@@ -28,17 +28,18 @@ use reassembly::{OVERHEAD, Reassembly, Received};
 use sacks::Sacks;
 use tsn_map::{Arrival, TsnMap};
 
-/// A SACK without gap blocks and duplicates has so many octets.
+/// A SACK without gap blocks and duplicates has this many octets.
 pub(crate) const LEAST_SACK: u32 = 16;
 
 /// `Arrived` is what becomes of a chunk with user data.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Arrived {
-    /// It is acknowledged and to be delivered; its offset.
+    /// It is acknowledged and to be delivered; the number is the offset of its TSN.
     New(u64),
     /// It is not delivered: it is there already, or may come again.
     Refused,
-    /// It finds no room; a message may have been made ready in parts instead.
+    /// It is not acknowledged, since the receive buffer has no room for it; the beginning of a
+    /// message may have been made ready for the user instead.
     NoRoom,
     /// It has no octets (RFC 9260 §6.2).
     Empty,
@@ -51,9 +52,9 @@ pub(crate) enum Arrived {
 pub(crate) enum Skipped {
     /// It is from before the numbers changed.
     Late,
-    /// All that it skips is known: it is acknowledged, since the last SACK may be lost.
+    /// All that it skips is known already: it is acknowledged, since the last SACK may be lost.
     Known,
-    /// Something that was waited for is not coming.
+    /// It skips something that was waited for, which is not coming.
     Advanced,
 }
 
@@ -81,8 +82,8 @@ pub(crate) struct Receiver {
 }
 
 impl Receiver {
-    /// Nothing has arrived. The buffer has `buffer` octets; a message with `point` octets in a row
-    /// is delivered in parts. SACKs go `way`.
+    /// `new` makes the half before anything has arrived. The buffer has `buffer` octets; a message
+    /// with `point` octets in a row is delivered in parts. SACKs go `way`.
     pub fn new(streams: u16, buffer: u32, point: Option<u32>, way: Way) -> Receiver {
         let mut reassembly = Reassembly::default();
         reassembly.set_limits(point, buffer);
@@ -99,25 +100,26 @@ impl Receiver {
         }
     }
 
-    /// The peer's first TSN is `tsn`, and it may send on so many streams.
+    /// Begins an association in which the peer's first TSN is `tsn`, and the peer may send on
+    /// `streams` streams.
     pub fn begin(&mut self, tsn: Serial32, streams: u16) {
         self.origin = tsn.add(u32::MAX);
         self.streams = streams;
         self.map = TsnMap::starting_at(1);
     }
 
-    /// The highest TSN up to which all has arrived.
+    /// Returns the highest TSN up to which all has arrived (the cumulative TSN).
     #[inline]
     pub fn cumulative_tsn(&self) -> Serial32 {
         self.origin.at(self.map.next - 1)
     }
 
-    /// Returns whether all TSNs up to this one have arrived; none was sent before the first.
+    /// Returns whether all TSNs up to `tsn` have arrived; none was sent before the first.
     pub fn has_all_up_to(&self, tsn: Serial32) -> bool {
         tsn.expand(self.origin, self.map.next).is_none_or(|last| last < self.map.next)
     }
 
-    /// Octets that it holds, with what the map and the duplicates take.
+    /// Returns how many octets of memory the half takes, with the map and the duplicates.
     pub fn memory(&self) -> u64 {
         let parts = self.parts.as_ref().map_or(0, |parts| parts.octets());
         let duplicates = size_of_val(self.sacks.duplicates());
@@ -125,7 +127,8 @@ impl Receiver {
         self.reassembly.memory() + held + parts + self.map.memory() + duplicates as u64
     }
 
-    /// A chunk with `len` octets of user data came; `buffer` is the size of the receive buffer.
+    /// Notes that a chunk with `len` octets of user data came, and returns what becomes of it;
+    /// `buffer` is the size of the receive buffer, in octets.
     #[inline(always)]
     pub fn arrive(
         &mut self,
@@ -177,9 +180,9 @@ impl Receiver {
         }
     }
 
-    /// The receive buffer takes it. What fills the first gap is let in beyond
-    /// the buffer, so that it can drain; memory, with [`OVERHEAD`] for each
-    /// piece, never exceeds four times the buffer.
+    /// Returns whether the receive buffer takes the chunk. What fills the first gap is let in
+    /// beyond the buffer, so that it can drain; memory, with [`OVERHEAD`] for each piece, never
+    /// exceeds four times the buffer.
     fn has_room(&self, offset: u64, len: u64, buffer: u64) -> bool {
         let held = self.held.as_ref().map_or(0, |held| held.octets() + OVERHEAD * held.pieces());
         let memory = self.reassembly.memory() + held + len + OVERHEAD;
@@ -189,38 +192,38 @@ impl Receiver {
         self.octets() + len <= buffer && memory <= 2 * buffer
     }
 
-    /// Octets of user data that were acknowledged and not read.
+    /// Returns how many octets of user data were acknowledged and have not been read.
     fn octets(&self) -> u64 {
         self.reassembly.octets() + self.held.as_ref().map_or(0, |held| held.octets())
     }
 
-    /// The chunk, which has arrived, waits for a reset of its stream.
+    /// Keeps a chunk, which has arrived, until the reset of its stream is done.
     #[cold]
     pub fn hold(&mut self, chunk: HeldChunk) {
         self.held.get_or_insert_default().push(chunk);
     }
 
-    /// The resets are done: what waited for them.
+    /// Takes the chunks that waited for resets, which are done now.
     pub fn take_held(&mut self) -> Vec<HeldChunk> {
         self.held.take().map_or_else(Vec::new, |held| held.into_chunks())
     }
 
-    /// Room that is left in the receive buffer, in octets.
+    /// Returns the room that is left in the receive buffer, in octets.
     fn window(&self, buffer: u32) -> u32 {
         (buffer as u64).saturating_sub(self.octets()) as u32
     }
 
-    /// What a SACK says of the room. A window that is less than a packet, or half of the buffer, does
-    /// not open by less than that (silly windows, RFC 9260 §6.2, as in RFC 1122 §4.2.3.3): what the
-    /// last SACK left of it is told again.
+    /// Returns the a_rwnd of the next SACK, in octets. A window that is less than a packet, or half
+    /// of the buffer, does not open by less than that (silly windows, RFC 9260 §6.2, as in RFC 1122
+    /// §4.2.3.3): what the last SACK left of it is told again.
     fn worthy_window(&self, mtu: u32, buffer: u32) -> u32 {
         let (room, worth) = (self.window(buffer), mtu.min(buffer / 2));
         let left = (self.advertised as u64).saturating_sub(self.accepted) as u32;
         if left < worth && room > left && room - left < worth { left } else { room }
     }
 
-    /// The user has read: a window that was closed is opened by a SACK of its
-    /// own, once it is worth it (RFC 9260 §6.2, window updates).
+    /// Asks for a SACK if reading has opened a window that was closed, once the room is worth it
+    /// (RFC 9260 §6.2, window updates).
     pub fn update_window(&mut self, mtu: u32, buffer: u32) {
         let worth = (2 * mtu).min(buffer / 2);
         if self.advertised < mtu && self.window(buffer) >= worth.max(self.advertised) {
@@ -228,14 +231,14 @@ impl Receiver {
         }
     }
 
-    /// Octets of a SACK that reports all duplicates and no gap.
+    /// Returns the size of a SACK that reports all duplicates and no gap, in octets.
     #[inline]
     pub fn least_sack(&self) -> u32 {
         LEAST_SACK + 4 * self.sacks.duplicates().len() as u32
     }
 
-    /// A SACK of what has arrived, at most `room` octets of it. With `counts_packets` it says how
-    /// many packets it answers, 1 to 3.
+    /// Makes a SACK of what has arrived, of at most `room` octets. With `counts_packets` it says
+    /// how many packets it answers, 1 to 3.
     pub fn take_sack(
         &mut self,
         room: u32,
@@ -255,7 +258,8 @@ impl Receiver {
         SackChunk { cum_tsn, a_rwnd, gaps, duplicates, packets }
     }
 
-    /// The peer gave up all TSNs up to `cum`, and of each stream these messages (RFC 3758 §3.6).
+    /// Notes that the peer gave up all TSNs up to `cum`, and of each stream these messages (RFC
+    /// 3758 §3.6).
     pub fn skip(
         &mut self,
         cum: Serial32,
@@ -276,8 +280,8 @@ impl Receiver {
         Skipped::Advanced
     }
 
-    /// The peer's next TSN is `next`, as after a FORWARD-TSN up to all that is known of (RFC 6525
-    /// §5.2.4 D4).
+    /// Makes `next` the peer's next TSN, as after a FORWARD-TSN up to all that is known of (RFC
+    /// 6525 §5.2.4 D4).
     pub fn renumber(&mut self, next: Serial32) {
         let end = self.map.end();
         self.map.skip_to(end);
@@ -286,19 +290,20 @@ impl Receiver {
         self.origin = next.add((self.map.next as u32).wrapping_neg());
     }
 
-    /// The peer has restarted: what is complete stays.
+    /// Begins anew, as the peer has restarted: the messages that the user may read stay.
     pub fn restart(&mut self) {
         self.reassembly.restart();
         self.held = None;
         self.sacks.restart();
     }
 
-    /// A part was delivered to a user who wants whole messages; the message if it is the last.
+    /// Adds a part that was delivered to a user who wants whole messages; returns the message if
+    /// the part is the last.
     pub fn join_part(&mut self, part: Received) -> Option<Received> {
         self.parts.get_or_insert_default().add(part)
     }
 
-    /// Octets of messages that have begun to be delivered in parts, and wait for the rest.
+    /// Returns how many octets the messages have that are delivered in parts and wait for the rest.
     pub fn joining(&self) -> u64 {
         self.parts.as_ref().map_or(0, |parts| parts.octets())
     }

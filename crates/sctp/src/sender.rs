@@ -1,4 +1,4 @@
-//! The sending half of an association (RFC 9260 §6.1, §6.2.1, §6.3, §7.2): what waits, what is
+//! The sending half of an association (RFC 9260 §6.1, §6.2.1, §6.3, §7.2) keeps what waits, what is
 //! outstanding, what is sent again, and what the peer's receive buffer takes.
 //!
 //! | machine | what it owns |
@@ -43,10 +43,10 @@ use repair::Repair;
 use undelivered::List;
 use window_probe::WindowProbe;
 
-/// `Counters` are totals since the start.
+/// `Counters` count what happened since the start.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Counters {
-    /// `packets` with user data.
+    /// `packets` counts the packets with user data.
     pub packets: u64,
     /// `retransmitted` counts the packets with chunks that were sent again.
     pub retransmitted: u64,
@@ -75,23 +75,23 @@ pub(crate) struct Sender {
     partial: Option<Box<Partial>>,
     /// `undelivered` are messages that the user wants back, once there was one.
     undelivered: Option<Box<List>>,
-    /// `nagle_passed` says that new data has left since the last event, when nothing was outstanding:
-    /// Nagle's rule does not hold up the rest.
+    /// `nagle_passed` says that new data has left since the last event, when nothing was
+    /// outstanding: Nagle's rule does not hold up the rest.
     nagle_passed: bool,
-    /// `probing` is the offset of the chunk that probed the peer's closed window last, for the first
-    /// time or again.
+    /// `probing` is the offset of the chunk that probed the peer's closed window last, for the
+    /// first time or again.
     probing: Option<u64>,
-    /// `duplicated_by_network` says that a chunk that was sent once came twice: reports of duplicates
-    /// tell nothing of needless retransmissions any more (RFC 3708 §3 A.4).
+    /// `duplicated_by_network` says that a chunk that was sent once came twice: reports of
+    /// duplicates tell nothing of needless retransmissions any more (RFC 3708 §3 A.4).
     duplicated_by_network: bool,
     /// `write_blocked` says that a write was cut short.
     write_blocked: bool,
-    /// `counters` are totals since the start.
+    /// `counters` count what happened since the start.
     pub counters: Counters,
 }
 
 impl Sender {
-    /// Nothing was given and nothing sent.
+    /// `new` makes the half before anything was given or sent.
     pub fn new(config: &Config) -> Sender {
         let mut flight = Flight::starting_at(1);
         flight.count_padding(config.count_padding);
@@ -113,37 +113,39 @@ impl Sender {
         }
     }
 
-    /// The TSN that the next new chunk will have.
+    /// Returns the TSN that the next new chunk will have.
     pub fn next_tsn(&self) -> Serial32 {
         self.origin.at(self.flight.next())
     }
 
-    /// Octets that the send buffer holds: not sent, or not acknowledged.
+    /// Returns how many octets the send buffer holds: those that are not sent, or not acknowledged.
     pub fn held(&self) -> u64 {
         self.outgoing.held() + self.flight.payload
     }
 
-    /// Nothing waits to be sent or acknowledged.
+    /// Returns whether nothing waits to be sent or acknowledged.
     #[inline]
     pub fn is_dry(&self) -> bool {
         self.flight.is_empty() && self.outgoing.is_empty()
     }
 
-    /// All that was given is acknowledged, or was given up (RFC 3758 §3.5 A3).
+    /// Returns whether all that was given is acknowledged, or was given up (RFC 3758 §3.5 A3).
     pub fn is_settled(&self) -> bool {
         self.outgoing.is_empty() && self.flight.is_abandoned()
     }
 
-    /// New data may leave, for all that is to be sent again first (RFC 9260 §6.1 C).
+    /// Returns whether new data may leave, for all that is to be sent again first (RFC 9260 §6.1
+    /// C).
     #[inline]
     pub fn may_send_new(&self, config: &Config) -> bool {
         let one = || config.ns2_rules.is_some_and(|it| it.one_packet);
         !self.outgoing.is_empty() && (self.flight.lost == 0 || !self.repair.awaits_sack() && !one())
     }
 
-    /// The first chunk that is outstanding left on `path`, for the first time or again, to probe the
-    /// peer's window, which does not take it yet. That it is not acknowledged is no failure while
-    /// SACKs come, says nothing about cwnd, and it is no use of the path (RFC 9260 §6.1 A).
+    /// Returns whether the first chunk that is outstanding left on `path`, for the first time or
+    /// again, to probe the peer's window, which does not take it yet. That it is not acknowledged
+    /// is no failure while SACKs come, says nothing about cwnd, and it is no use of the path (RFC
+    /// 9260 §6.1 A).
     ///
     /// A chunk that left when the window took it is no probe: its loss is one.
     #[inline]
@@ -153,29 +155,31 @@ impl Sender {
             && self.flight.chunks[0].path as usize == path
     }
 
-    /// The peer's window does not take the first chunk that is outstanding.
+    /// Returns whether the peer's window does not take the first chunk that is outstanding.
     #[inline]
     pub(super) fn is_first_beyond_window(&self) -> bool {
         self.flight.chunks.front().is_some_and(|first| first.len() > self.window.rwnd())
     }
 
-    /// Something waits to be sent.
+    /// Returns whether something waits to be sent.
     pub fn has_more(&self) -> bool {
         self.flight.lost > 0 || !self.outgoing.is_empty()
     }
 
-    /// An event begins: Nagle's rule looks at it alone.
+    /// Begins an event: Nagle's rule looks at each event alone.
     #[inline]
     pub fn begin_event(&mut self) {
         self.nagle_passed = false;
     }
 
-    /// A write found no room, or not enough; a user who was cut short hears when there is.
+    /// Says whether a write found no room, or not enough; a user who was cut short hears when there
+    /// is.
     pub fn set_write_blocked(&mut self, blocked: bool) {
         self.write_blocked = blocked;
     }
 
-    /// A user whose last write was cut short is to hear that there is room: true once.
+    /// Returns whether a user whose last write was cut short is to hear that there is room: true
+    /// once.
     #[inline]
     pub fn has_room_again(&mut self, buffer: u64) -> bool {
         let tells = self.write_blocked && self.held() < buffer;
@@ -183,15 +187,15 @@ impl Sender {
         tells
     }
 
-    /// Chunks are I-DATA, or DATA, of up to `payload` octets. What was given up with a COOKIE ECHO
-    /// before is to be told.
+    /// Says whether chunks are I-DATA or DATA, and that they have up to `payload` octets. What was
+    /// given up with a COOKIE ECHO before is to be told.
     pub fn agree(&mut self, interleaving: bool, payload: u32) {
         self.begin_telling();
         self.outgoing.set_interleaving(interleaving, self.window.rwnd(), payload);
     }
 
-    /// This side may send on `streams` streams. Gives how many messages wait for others: they are not
-    /// sent (RFC 9260 §5.1.1).
+    /// Sets how many streams this side may send on. Returns how many messages wait for others,
+    /// which are not sent (RFC 9260 §5.1.1).
     pub fn limit_streams(&mut self, streams: u16, config: &Config) -> u32 {
         self.streams = streams;
         let refused = self.outgoing.drain_from(streams);
@@ -202,14 +206,14 @@ impl Sender {
         count
     }
 
-    /// The next TSN is `next`, and stream sequence numbers start anew (RFC 6525 §5.2.4).
+    /// Makes `next` the next TSN, and stream sequence numbers start anew (RFC 6525 §5.2.4).
     pub fn renumber(&mut self, next: Serial32) {
         self.origin = next.add((self.flight.next() as u32).wrapping_neg());
         (0..self.streams).for_each(|stream| self.outgoing.reset_numbers(stream));
     }
 
-    /// The peer has restarted: what waited is lost. True when a write was cut short, which it need
-    /// not be any more.
+    /// Drops what waited, as the peer has restarted. Returns true when a write was cut short, which
+    /// need not be so any more.
     pub fn restart(&mut self) -> bool {
         self.repair.release();
         self.probe = WindowProbe::default();
@@ -218,7 +222,7 @@ impl Sender {
         std::mem::take(&mut self.write_blocked)
     }
 
-    /// The association is over.
+    /// Ends with the association: nothing is kept to be sent.
     pub fn stop(&mut self, config: &Config) {
         self.keep_all(config);
         self.flight = self.flight.restarting_at(self.flight.next());
@@ -226,9 +230,10 @@ impl Sender {
         self.outgoing.restart();
     }
 
-    /// A chunk of ours was in a packet that a router has marked: the window of its path is reduced, once
-    /// for what was sent until then (RFC 4960 Appendix A), for marks and losses together (RFC 3168
-    /// §6.1.2). `data_path` is that of new data. False when no such chunk was sent.
+    /// Reduces the window of a path, as a chunk of this side's was in a packet that a router has
+    /// marked: once for what was sent until then (RFC 4960 Appendix A), for marks and losses
+    /// together (RFC 3168 §6.1.2). `data_path` is that of new data. Returns false when no such
+    /// chunk was sent.
     pub fn on_ecne(
         &mut self,
         now: Time,

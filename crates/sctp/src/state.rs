@@ -1,6 +1,6 @@
-//! States of an association.
+//! An association is in one of these states.
 
-/// The states of RFC 9260 §4.
+/// A `State` is one of those of RFC 9260 §4.
 ///
 /// ```text
 ///                        +--------+
@@ -37,26 +37,26 @@
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum State {
-    /// No association; a passive one answers INIT and COOKIE ECHO.
+    /// There is no association; a passive side answers INIT and COOKIE ECHO.
     Closed,
-    /// INIT sent.
+    /// INIT has been sent.
     CookieWait,
-    /// COOKIE ECHO sent.
+    /// COOKIE ECHO has been sent.
     CookieEchoed,
     /// Data flows both ways.
     Established,
-    /// The user has ended; data is still unacknowledged.
+    /// The user has closed, and data may be unacknowledged still.
     ShutdownPending,
-    /// SHUTDOWN sent.
+    /// SHUTDOWN has been sent.
     ShutdownSent,
-    /// SHUTDOWN received; data is still unacknowledged.
+    /// SHUTDOWN has been received, and data may be unacknowledged still.
     ShutdownReceived,
-    /// SHUTDOWN ACK sent.
+    /// SHUTDOWN ACK has been sent.
     ShutdownAckSent,
 }
 
 impl std::fmt::Display for State {
-    /// The name in RFC 9260.
+    /// Writes the name of RFC 9260.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             State::Closed => "CLOSED",
@@ -72,23 +72,23 @@ impl std::fmt::Display for State {
 }
 
 impl State {
-    /// New user data may be transmitted.
+    /// Returns whether new user data may be transmitted.
     pub fn may_transmit(self) -> bool {
         matches!(self, State::Established | State::ShutdownPending | State::ShutdownReceived)
     }
-    /// The user may give more data.
+    /// Returns whether the user may give more data.
     pub fn accepts_user_data(self) -> bool {
         matches!(self, State::Closed | State::CookieWait | State::CookieEchoed | State::Established)
     }
-    /// DATA of the peer is accepted (RFC 9260 §6).
+    /// Returns whether DATA of the peer is accepted (RFC 9260 §6).
     pub fn may_receive(self) -> bool {
         matches!(self, State::Established | State::ShutdownPending | State::ShutdownSent)
     }
-    /// Changes of addresses may be asked for (RFC 5061 §5.1.1 C4).
+    /// Returns whether changes of addresses may be asked for (RFC 5061 §5.1.1 C4).
     pub fn may_change(self) -> bool {
         self.may_receive() || self == State::ShutdownReceived
     }
-    /// Both sides have an association.
+    /// Returns whether both sides have an association.
     pub fn is_synchronized(self) -> bool {
         !matches!(self, State::Closed | State::CookieWait | State::CookieEchoed)
     }

@@ -1,7 +1,7 @@
-//! The timestamp chunk of Caro et al. ("Retransmission policies with transport
-//! layer multihoming", ICON 2003; Computer Communications 29(10), 2006): each
-//! packet with data carries the date of its departure, and the SACK that it
-//! causes echoes it, so that a retransmission gives an unambiguous RTT sample.
+//! The timestamp chunk of Caro et al. ("Retransmission policies with transport layer multihoming",
+//! ICON 2003; Computer Communications 29(10), 2006) lets retransmissions be timed: each packet with
+//! data carries the date of its departure, and the SACK that it causes echoes it, so that a
+//! retransmission gives an unambiguous RTT sample.
 //!
 //! The papers give no octets. Here both are chunks of unassigned types whose
 //! highest bits are 10, so that a peer that does not know them skips them:
@@ -12,31 +12,31 @@
 use anabranch_units::{Span, Time};
 use anabranch_wire::sctp::Chunk;
 
-/// Type of the timestamp.
+/// `KIND` is the chunk type of the timestamp.
 pub(crate) const KIND: u8 = 0xa8;
-/// Type of the echo.
+/// `ECHO` is the chunk type of the echo.
 pub(crate) const ECHO: u8 = 0xa9;
-/// Octets of either chunk.
+/// Either chunk has this many octets.
 pub(crate) const CHUNK: u32 = 12;
 
-/// The chunk of a packet that leaves on `path`.
+/// Returns the timestamp chunk of a packet that leaves at `now` on `path`.
 pub(crate) fn stamp(now: Time, path: u8) -> Chunk {
     let value = (now.as_nanos() & ((1 << 56) - 1)) | (path as u64) << 56;
     Chunk::Unknown { kind: KIND, flags: 0, value: value.to_be_bytes().into() }
 }
 
-/// The echo of a timestamp's value.
+/// Returns the chunk that echoes a timestamp's value.
 pub(crate) fn echo(value: u64) -> Chunk {
     Chunk::Unknown { kind: ECHO, flags: 0, value: value.to_be_bytes().into() }
 }
 
-/// The value of either chunk.
+/// Returns the value of either chunk; `None` unless it has eight octets.
 pub(crate) fn value(octets: &[u8]) -> Option<u64> {
     Some(u64::from_be_bytes(octets.try_into().ok()?))
 }
 
-/// The path of an echo, and how long ago it was stamped. `None` for a date
-/// that has not been.
+/// Returns the path of an echo, and how long ago its packet was stamped; `None` for a date that
+/// lies ahead of `now`.
 pub(crate) fn sample(now: Time, value: u64) -> Option<(u8, Span)> {
     let then = value & ((1 << 56) - 1);
     let nanos = now.as_nanos().checked_sub(then)?;

@@ -1,5 +1,5 @@
-//! SACKs of the peer: what [`Sender`](crate::sender::Sender) finds in them, and the steps towards the
-//! end that wait for them (RFC 9260 §6.2.1, §9.2).
+//! SACKs of the peer are handled here: what [`Sender`](crate::sender::Sender) finds in them, and
+//! the steps towards the end that wait for them (RFC 9260 §6.2.1, §9.2).
 
 use super::{Association, Notification};
 use crate::sender::Acknowledged;
@@ -21,8 +21,9 @@ impl Association {
         }
     }
 
-    /// A cumulative TSN, with the gap blocks of a SACK, or with none where a SHUTDOWN says nothing
-    /// of gaps (§3.3.8); false when it is older than what is known.
+    /// Handles a cumulative TSN, with the gap blocks of a SACK, or with none where a SHUTDOWN says
+    /// nothing of gaps (§3.3.8). Returns false when it is older than what is known, or was not
+    /// sent.
     pub(super) fn on_cumulative(
         &mut self,
         now: Time,
@@ -56,7 +57,7 @@ impl Association {
         true
     }
 
-    /// The echo of a timestamp: a sample, whatever was retransmitted.
+    /// Handles the echo of a timestamp, which is a sample of the RTT whatever was sent again.
     pub(super) fn on_echo(&mut self, now: Time, octets: &[u8]) {
         let sample = timestamp::value(octets).and_then(|value| timestamp::sample(now, value));
         if let Some((path, rtt)) = sample
@@ -67,8 +68,8 @@ impl Association {
         }
     }
 
-    /// The next step of an orderly end, once nothing is outstanding. What is given up while the end
-    /// waits is waited for until the peer has answered FORWARD-TSN, as FreeBSD has it.
+    /// Takes the next step of an orderly end, once nothing is outstanding. What is given up while
+    /// the end waits is waited for until the peer has answered FORWARD-TSN, as FreeBSD has it.
     pub(super) fn after_progress(&mut self, now: Time) {
         if !self.sender.is_dry() {
             return;
@@ -84,8 +85,9 @@ impl Association {
         }
     }
 
-    /// The user has ended. What was given up counts as acknowledged (RFC 3758 §3.5 A3): where that is
-    /// all that is left, the end does not wait for an answer to FORWARD-TSN.
+    /// Takes the first step of an orderly end, as the user has closed. What was given up counts as
+    /// acknowledged (RFC 3758 §3.5 A3): where that is all that is left, the end does not wait for
+    /// an answer to FORWARD-TSN.
     pub(super) fn after_close(&mut self, now: Time) {
         if self.state() == State::ShutdownPending && self.sender.is_settled() {
             return self.begin_shutdown(now);

@@ -1,4 +1,4 @@
-//! Addresses that come and go: ASCONF and ASCONF-ACK (RFC 5061).
+//! Addresses of both sides come and go by ASCONF and ASCONF-ACK (RFC 5061).
 //!
 //! One ASCONF of a side is outstanding at a time (§5.1), with one change. A new
 //! address of the peer carries data once a heartbeat on it was answered (RFC 9260
@@ -32,9 +32,9 @@ impl Association {
         Ok(())
     }
 
-    /// Tells the peer that an address of this side goes. Nothing leaves from it
-    /// any more, unless the others are still to be taken by the peer; packets to it are taken until
-    /// the peer has answered. If the peer refuses those it stays.
+    /// Tells the peer that an address of this side goes. Nothing leaves from it any more, unless
+    /// the peer has yet to take all the others; packets to it are taken until the peer has
+    /// answered. If the peer refuses the others the address stays.
     ///
     /// # Errors
     /// See [`AddressError`].
@@ -56,7 +56,7 @@ impl Association {
         Ok(())
     }
 
-    /// Asks the peer to send to this address of ours first.
+    /// Asks the peer to make this address of this side its primary path.
     ///
     /// # Errors
     /// See [`AddressError`].
@@ -67,7 +67,7 @@ impl Association {
         self.wish_address(AddressChange::SetPrimary, addr)
     }
 
-    /// The peer has taken this address of ours: paths that should leave from it do.
+    /// Makes the paths that should leave from this own address do so, as the peer has taken it.
     fn use_source(&mut self, now: Time, own: Addr) {
         let beginning = self.beginning();
         for index in self.paths.use_source(own, &beginning) {
@@ -75,19 +75,19 @@ impl Association {
         }
     }
 
-    /// What congestion control begins with where a path's source changes.
+    /// Returns what congestion control begins with where the own address of a path changes.
     fn beginning(&self) -> Beginning {
         let (ssthresh, next) = (self.sender.window.largest(), self.sender.flight.next());
         Beginning { config: self.config.clone(), ssthresh, next }
     }
 
-    /// The own address is about to go.
+    /// Returns whether the own address is about to go.
     pub(super) fn is_going(&self, addr: Addr) -> bool {
         let addresses = self.control.addresses.as_ref();
         addresses.is_some_and(|it| it.is_wished(AddressChange::Delete, addr))
     }
 
-    /// The own address is one that the peer has not taken yet.
+    /// Returns whether the own address is one that the peer has not taken yet.
     pub(super) fn is_coming(&self, addr: Addr) -> bool {
         let addresses = self.control.addresses.as_ref();
         addresses.is_some_and(|it| it.is_wished(AddressChange::Add, addr))
@@ -122,7 +122,8 @@ impl Association {
         }
     }
 
-    /// T4-rto expired (§5.1 B): an error of the path that the ASCONF took, and the same again.
+    /// Handles the expiry of T4-rto (§5.1 B): it is an error of the path that the ASCONF took, and
+    /// the same ASCONF leaves again.
     pub(super) fn on_t4(&mut self, now: Time) {
         let Some(addresses) = &mut self.control.addresses else { return };
         if !self.phase.state().may_change() {
@@ -134,7 +135,7 @@ impl Association {
         self.send_asconf(now);
     }
 
-    /// ASCONF arrived, authenticated (§5.2).
+    /// Handles an ASCONF, which is authenticated (§5.2).
     pub(super) fn on_asconf(
         &mut self,
         now: Time,
@@ -154,8 +155,8 @@ impl Association {
         }
     }
 
-    /// All ASCONF-ACKs for a packet share one, to where the ASCONFs came from (§5.2 E6, F); those that
-    /// it has no room for are kept, and answer the next copy (E7).
+    /// Sends all ASCONF-ACKs for a packet in one packet, to where the ASCONFs came from (§5.2 E6,
+    /// F); those that it has no room for are kept, and answer the next copy (E7).
     pub(super) fn send_asconf_acks(&mut self, packet: &Packet) {
         let path = self.paths.find(packet.src).unwrap_or(self.paths.data_path());
         let mut draft = Draft::new(self.paths[path].room.chunk);
@@ -170,8 +171,8 @@ impl Association {
         self.control.outbox.push(answer);
     }
 
-    /// Makes the changes of an ASCONF in order; what refuses some. Once an address was refused all
-    /// later changes are (§5.3 F11).
+    /// Makes the changes of an ASCONF in order. Returns what refuses some of them. Once an address
+    /// was refused all later changes of addresses are (§5.3 F11).
     fn answers_to(
         &mut self,
         now: Time,
@@ -205,7 +206,7 @@ impl Association {
         answers
     }
 
-    /// Makes one change; what refuses it, if anything does.
+    /// Makes one change. Returns the cause that refuses it, if one does.
     fn answer_to(
         &mut self,
         now: Time,
@@ -228,7 +229,7 @@ impl Association {
         result.map_err(|code| refusal::asconf(code, parameter))
     }
 
-    /// All addresses of the peer go but `source`.
+    /// Removes all addresses of the peer but `source`.
     fn delete_all_but(&mut self, source: Addr) -> Result<(), u8> {
         if self.paths.find(source).is_none() {
             return Err(refusal::LAST);
@@ -278,7 +279,7 @@ impl Association {
         }
     }
 
-    /// An address of the peer is gone.
+    /// Removes the path to an address of the peer that is gone.
     fn remove_path(&mut self, index: usize) {
         let removal = self.paths.removal_of(index);
         let heir = removal.heir as u8;
@@ -298,7 +299,7 @@ impl Association {
         self.notify(Notification::PathsChanged);
     }
 
-    /// ASCONF-ACK arrived (§5.1 D).
+    /// Handles an ASCONF-ACK (§5.1 D).
     pub(super) fn on_asconf_ack(&mut self, now: Time, serial: Serial32, parameters: &[Parameter]) {
         if !self.extensions.has(Extensions::ADDRESSES) {
             return;
@@ -327,7 +328,8 @@ impl Association {
         }
     }
 
-    /// The peer says that it does not know ASCONF: none is sent any more (§5.1 A9).
+    /// Gives up all changes, as the peer says that it does not know ASCONF: none is sent any more
+    /// (§5.1 A9).
     pub(super) fn on_unknown_asconf(&mut self) {
         let Some(mut addresses) = self.control.addresses.take() else { return };
         self.extensions.0 &= !Extensions::ADDRESSES.0;
@@ -340,8 +342,8 @@ impl Association {
         }
     }
 
-    /// The peer has taken the own address `taken`: what had to leave from an address that goes leaves
-    /// from there.
+    /// Makes what had to leave from an address that goes leave from `taken`, an own address that
+    /// the peer has taken.
     fn leave_going(&mut self, taken: Addr) {
         let going: Vec<Addr> =
             self.paths.local.iter().copied().filter(|own| self.is_going(*own)).collect();
@@ -349,8 +351,9 @@ impl Association {
         going.into_iter().for_each(|own| self.paths.replace_source(own, taken, &beginning));
     }
 
-    /// The peer has refused the own address `refused`: it does not become the primary, and the last
-    /// address that is left does not go (§5.3 F5, §5.4).
+    /// Gives up the changes that depend on the own address `refused`, which the peer has refused:
+    /// it does not become the primary, and the last address that is left does not go (§5.3 F5,
+    /// §5.4).
     fn after_refused_address(&mut self, refused: Addr) {
         let stay = self.paths.local.iter().filter(|own| !self.is_going(**own)).count();
         let Some(addresses) = &mut self.control.addresses else { return };

@@ -1,4 +1,4 @@
-//! The side that answers (RFC 9260 §5.1 B, D): INIT, and COOKIE ECHO with all
+//! The side that answers is here (RFC 9260 §5.1 B, D): it answers INIT, and COOKIE ECHO with all
 //! that was not kept since.
 
 use super::handshake::Offer;
@@ -12,19 +12,19 @@ use anabranch_units::{Serial32, Span, Time};
 use anabranch_wire::sctp::{Cause, Chunk, InitChunk, Parameter, SctpPacket};
 use anabranch_wire::{Addr, Packet};
 
-/// The least a_rwnd of an INIT or INIT ACK (§3.3.2, §3.3.3).
+/// An INIT or INIT ACK has at least this a_rwnd, in octets (§3.3.2, §3.3.3).
 pub(super) const LEAST_WINDOW: u32 = 1500;
 
-/// `Call` is an INIT that is answered.
+/// A `Call` is an INIT that is answered.
 struct Call {
     /// `offer` is what its parameters say, with the address that it came from.
     offer: Offer,
-    /// `to` is where the INIT ACK goes.
+    /// `to` is the address that the INIT ACK goes to.
     to: Addr,
 }
 
 impl Association {
-    /// An INIT arrived (§5.1 B, §5.2.1, §5.2.2).
+    /// Handles an INIT (§5.1 B, §5.2.1, §5.2.2).
     pub(super) fn on_init(
         &mut self,
         now: Time,
@@ -46,7 +46,7 @@ impl Association {
         }
     }
 
-    /// Who calls; or that the call is refused, perhaps with a cause.
+    /// Returns who calls, or an error if the call is refused, perhaps with a cause.
     fn examine(
         &self,
         packet: &Packet,
@@ -87,7 +87,7 @@ impl Association {
         }
     }
 
-    /// The INIT ACK, with all that must be remembered in its cookie.
+    /// Sends the INIT ACK, with all that must be remembered in its cookie.
     fn answer_init(
         &mut self,
         now: Time,
@@ -134,7 +134,7 @@ impl Association {
         self.reply_summed(to, packet, sctp, init.tag, ack);
     }
 
-    /// What the cookie remembers of a call (§5.1.3), but addresses and keys.
+    /// Returns what the cookie remembers of a call (§5.1.3), except for addresses and keys.
     fn cookie_for(
         &self,
         now: Time,
@@ -175,8 +175,8 @@ impl Association {
         }
     }
 
-    /// A COOKIE ECHO arrived (§5.1 D, §5.1.5); false when the rest of the
-    /// packet is not to be read.
+    /// Handles a COOKIE ECHO (§5.1 D, §5.1.5). Returns false when the rest of the packet is not to
+    /// be read.
     pub(super) fn on_cookie_echo(
         &mut self,
         now: Time,
@@ -232,7 +232,7 @@ impl Association {
         self.paths.set_initial_thresholds(&self.config, self.sender.window.rwnd());
     }
 
-    /// The peer restarted (§5.2.4.1): what was sent and queued is lost.
+    /// Begins anew, as the peer restarted (§5.2.4.1): what was sent and queued is lost.
     pub(super) fn restart(&mut self, now: Time, cookie: &Cookie) {
         // The user's wish to end holds for the new association, too.
         let close = matches!(self.state(), State::ShutdownPending | State::ShutdownSent);

@@ -1,5 +1,5 @@
-//! A COOKIE ECHO where there is an association already: simultaneous opening,
-//! restart of the peer, delayed cookies (RFC 9260 §5.2.4, table 12).
+//! A COOKIE ECHO may come where there is an association already: after simultaneous opening, a
+//! restart of the peer, or a delay of the cookie (RFC 9260 §5.2.4, table 12).
 //!
 //! Deviation: action B is taken while opening alone. In a later state the
 //! table would change the peer's tag of a working association, which only a
@@ -12,7 +12,7 @@ use anabranch_units::Time;
 use anabranch_wire::sctp::{Cause, Chunk};
 
 impl Association {
-    /// False when the rest of the packet is not to be read.
+    /// Handles such a COOKIE ECHO. Returns false when the rest of the packet is not to be read.
     pub(super) fn on_cookie_collision(&mut self, now: Time, cookie: &Cookie) -> bool {
         let opening = self.phase.is_opening();
         let local = cookie.local_tag == self.identity.local_tag;

@@ -1,4 +1,4 @@
-//! The contract with the host: [`Endpoint`], and the capabilities of an association.
+//! The contract with the host is kept here: [`Endpoint`], and the capabilities of an association.
 
 use super::Association;
 use crate::paths::path::{Path, PathObservation};
@@ -56,8 +56,8 @@ impl ByteStream for Association {
         read as usize
     }
 
-    /// SCTP has no half-closed state: the peer's unsent data is lost too
-    /// (RFC 9260 §1.5.1), what it has sent is delivered.
+    /// Closes both directions: SCTP has no half-closed state, and the peer's unsent data is lost
+    /// too (RFC 9260 §1.5.1), what it has sent is delivered.
     fn close(&mut self) {
         self.shut_down();
     }
@@ -68,8 +68,8 @@ impl ByteStream for Association {
 }
 
 impl Association {
-    /// The byte stream takes nothing while stream 0 is about to start anew (RFC 6525 §5.1.2 A1); its
-    /// user hears when it does again.
+    /// Returns whether the byte stream takes nothing, since stream 0 is about to start anew (RFC
+    /// 6525 §5.1.2 A1); its user hears when it does again.
     fn holds_bytes(&mut self) -> bool {
         let holds = self.is_resetting(0);
         if holds {
@@ -78,7 +78,7 @@ impl Association {
         holds
     }
 
-    /// The next deadline that is no path's.
+    /// Returns the date of the next deadline that is no path's.
     #[inline]
     fn own_deadline(&self) -> Time {
         let own = self.phase.deadline().min(self.receiver.sacks.timer.deadline());
@@ -176,8 +176,8 @@ impl Observe for Association {
             + self.receiver.memory()
     }
 
-    /// Windows are those of the primary path; [`Association::observe_paths`]
-    /// has all.
+    /// Returns what observers see of the association. Windows are those of the primary path;
+    /// [`Association::observe_paths`] has those of all.
     fn observe(&self) -> Observation {
         let path = &self.paths[self.paths.primary];
         Observation {
@@ -207,7 +207,8 @@ impl Observe for Association {
 }
 
 impl Demultiplex for Association {
-    /// A checksum of zero that nobody has agreed to is wrong (RFC 9653 §5.3).
+    /// Returns false for a checksum of zero that nobody has agreed to, which is wrong (RFC 9653
+    /// §5.3).
     #[inline]
     fn accepts(&self, packet: &Packet) -> bool {
         !matches!(&packet.body, Body::Sctp(sctp) if self.misses_checksum(sctp))

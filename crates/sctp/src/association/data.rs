@@ -1,4 +1,4 @@
-//! Receiving DATA and I-DATA (RFC 9260 §6.2, §6.5): what the state of the association, the
+//! DATA and I-DATA are received here (RFC 9260 §6.2, §6.5): what the state of the association, the
 //! [`Receiver`](crate::receiver::Receiver) and the user make of it.
 
 use super::Association;
@@ -14,7 +14,7 @@ use anabranch_wire::Payload;
 use anabranch_wire::sctp::{Cause, Chunk, DataChunk, DataFlags, IDataChunk, SackChunk};
 
 impl Association {
-    /// A DATA chunk; false when it is not even to be acknowledged.
+    /// Handles a DATA chunk. Returns false when it is not even to be acknowledged.
     pub(super) fn on_data(&mut self, data: &DataChunk) -> bool {
         if self.extensions.has(Extensions::INTERLEAVING) {
             return self.on_wrong_kind(); // RFC 8260 §2.2.3
@@ -31,7 +31,7 @@ impl Association {
         self.after_insert(result)
     }
 
-    /// The same of I-DATA (RFC 8260 §2.2).
+    /// Handles an I-DATA chunk in the same way (RFC 8260 §2.2).
     #[inline(never)]
     pub(super) fn on_interleaved(&mut self, data: &IDataChunk) -> bool {
         if !self.extensions.has(Extensions::INTERLEAVING) {
@@ -48,7 +48,7 @@ impl Association {
         self.after_insert(result)
     }
 
-    /// Data that waited for a reset of its stream is put in order (RFC 6525 §5.2.2 E4).
+    /// Puts data in order that waited for a reset of its stream (RFC 6525 §5.2.2 E4).
     pub(super) fn insert_held(&mut self) {
         for chunk in self.receiver.take_held() {
             let reassembly = &mut self.receiver.reassembly;
@@ -62,7 +62,7 @@ impl Association {
         }
     }
 
-    /// The peer mixes DATA and I-DATA.
+    /// Ends the association, as the peer mixes DATA and I-DATA.
     fn on_wrong_kind(&mut self) -> bool {
         if self.state().may_receive() {
             self.on_violation(b"DATA and I-DATA in one association");
@@ -74,7 +74,7 @@ impl Association {
         self.on_fault(Cause::ProtocolViolation(text.into()));
     }
 
-    /// The packet at hand breaks the rules, which ends the association. Where ABORTs are to be
+    /// Ends the association, as the packet at hand breaks the rules. Where ABORTs are to be
     /// authenticated packets that are not do not end it in this way either (RFC 4895 §6.3).
     pub(super) fn on_fault(&mut self, cause: Cause) {
         let config = self.config.authentication.as_ref();
@@ -94,13 +94,13 @@ impl Association {
         true
     }
 
-    /// The user hears that there is something to read.
+    /// Tells the user that there is something to read, if there is.
     #[inline]
     pub(super) fn tell_of_messages(&mut self) {
         self.pending.readable |= self.receiver.reassembly.is_ready();
     }
 
-    /// A chunk with user data: the offset of its TSN if it is to be delivered.
+    /// Notes a chunk with user data. Returns the offset of its TSN if it is to be delivered.
     #[inline(always)]
     fn arrive(
         &mut self,
@@ -127,7 +127,7 @@ impl Association {
         None
     }
 
-    /// The packet had DATA: SACK now or later (§6.2).
+    /// Decides whether a packet that had DATA has its SACK now or later (§6.2).
     pub(super) fn on_packet_with_data(&mut self, now: Time) {
         if self.state() == State::Closed {
             return;
@@ -145,14 +145,14 @@ impl Association {
         self.receiver.sacks.delay(now, &self.config);
     }
 
-    /// The user has read.
+    /// Tells the peer of the room that reading has made, where that is worth a SACK.
     pub(super) fn update_window(&mut self) {
         if self.state().may_receive() {
             self.receiver.update_window(self.paths.room.mtu, self.config.receive_buffer);
         }
     }
 
-    /// A SACK of what has arrived, at most `room` octets of it.
+    /// Makes a SACK of what has arrived, of at most `room` octets.
     pub(super) fn take_sack(&mut self, room: u32) -> SackChunk {
         let counts = matches!(self.config.concurrent, Some(Concurrent { delayed_ack: true, .. }));
         let sizes = (self.paths.room.mtu, self.config.receive_buffer);

@@ -1,5 +1,5 @@
-//! Opening (RFC 9260 §5.1): the side that calls, and what both sides say of
-//! themselves. The side that answers is in [`super::answer`].
+//! The opening is here (RFC 9260 §5.1): the side that calls, and what both sides say of themselves.
+//! The side that answers is in [`super::answer`].
 
 use super::answer::LEAST_WINDOW;
 use super::{Association, Notification};
@@ -13,37 +13,39 @@ use anabranch_units::Time;
 use anabranch_wire::sctp::{Address, Cause, Chunk, InitChunk, Parameter, SctpPacket};
 use anabranch_wire::{Addr, Packet};
 
-/// Octets of unknown parameters that are reported at most, so that the INIT ACK
-/// and the COOKIE ECHO fit a packet.
+/// At most this many octets of unknown parameters are reported, so that the INIT ACK and the COOKIE
+/// ECHO fit a packet.
 const MAX_REPORTED: usize = 128;
 
-/// Octets of the peer's key vector that a cookie holds at most: RANDOM of 36, CHUNKS of 260, and
-/// more HMAC identifiers than there are.
+/// A cookie holds at most this many octets of the peer's key vector: RANDOM of 36, CHUNKS of 260,
+/// and more HMAC identifiers than there are.
 const MAX_VECTOR: usize = 512;
 
-/// `Offer` is what the parameters of an INIT or INIT ACK say.
+/// An `Offer` is what the parameters of an INIT or INIT ACK say.
 #[derive(Debug, Default)]
 pub(super) struct Offer {
-    /// `addresses` of the peer, but that of the packet.
+    /// `addresses` are those of the peer that the parameters name; the one that the packet came
+    /// from need not be among them.
     pub addresses: Vec<Addr>,
-    /// `cookie` to echo, in an INIT ACK.
+    /// `cookie` is the one to echo, in an INIT ACK.
     pub cookie: Option<Box<[u8]>>,
-    /// `more_life` that an INIT asks for, in ms (§5.2.6).
+    /// `more_life` is how much longer a life of its cookie an INIT asks for, in ms (§5.2.6).
     pub more_life: Option<u32>,
-    /// `adaptation` code point of the peer.
+    /// `adaptation` is the adaptation code point of the peer.
     pub adaptation: Option<u32>,
-    /// `extensions` that the peer offers.
+    /// `extensions` are those that the peer offers.
     pub extensions: Extensions,
     /// `vector` is the peer's part of the keys (RFC 4895 §6.1).
     pub vector: Vec<u8>,
-    /// `unrecognized` parameters, to be reported.
+    /// `unrecognized` has the parameters that this side does not know, to be reported.
     pub unrecognized: Vec<Parameter>,
-    /// `reported` octets take the unknown ones among these.
+    /// `reported` is how many octets the unknown ones among these take.
     reported: usize,
 }
 
 impl Offer {
-    /// A parameter that this side does not know; false when the rest is not to be read (§3.2.1).
+    /// Notes a parameter that this side does not know. Returns false when the rest is not to be
+    /// read (§3.2.1).
     fn note_unknown(&mut self, kind: u16, value: &[u8]) -> bool {
         let action = Parameter::action_on_unknown(kind);
         self.reported += value.len() + 8;
@@ -57,8 +59,8 @@ impl Offer {
     }
 }
 
-/// A host name in place of an address (RFC 9260 §5.1.2 3), in a cause with up to `room` octets of the
-/// name.
+/// Returns the cause for a host name in place of an address (RFC 9260 §5.1.2 3), with up to `room`
+/// octets of the name.
 fn unresolvable(name: &[u8], room: usize) -> Cause {
     let name = &name[..name.len().min(room)];
     let len = (name.len() as u16 + 4).to_be_bytes();
@@ -81,7 +83,7 @@ impl Association {
         }
     }
 
-    /// The INIT (§5.1 A).
+    /// Returns the INIT (§5.1 A).
     pub(super) fn init_chunk(&self) -> InitChunk {
         let mut parameters = self.address_parameters();
         if let Phase::CookieWait { preservative: Some(ms), .. } = self.phase {
@@ -112,9 +114,9 @@ impl Association {
         }
     }
 
-    /// Addresses, cookie and unknown types of an INIT or INIT ACK. A host name
-    /// is an error (RFC 9260 §5.1.2 3), and so is a broken parameter. Addresses
-    /// that this world has no number for cannot be reached and are left out.
+    /// Reads the parameters of an INIT or INIT ACK. A host name is an error (RFC 9260 §5.1.2 3),
+    /// and so is a broken parameter. IP addresses that the address book has no number for cannot be
+    /// reached and are left out.
     pub(super) fn read_parameters(&self, parameters: &[Parameter]) -> Result<Offer, Cause> {
         let mut offer = Offer::default();
         for parameter in parameters {
@@ -169,7 +171,7 @@ impl Association {
         Ok(offer)
     }
 
-    /// The answer to our INIT (§5.1 C).
+    /// Handles the answer to this side's INIT (§5.1 C).
     pub(super) fn on_init_ack(
         &mut self,
         now: Time,
@@ -227,12 +229,11 @@ impl Association {
         self.start_t1(now);
     }
 
-    /// The peer's addresses are known: those that it names, and the one that its
-    /// INIT ACK came from. Which of them is the first primary is left to us
-    /// (§5.1.2). It is the source of the INIT ACK if the user gave that address:
-    /// replies go where what they reply to came from (§6.4), and the way there
-    /// works. Else, and with `keep_primary`, it is the one that the INIT went to,
-    /// since nothing else vouches for the source (§5.4).
+    /// Makes the paths to the peer's addresses, which are known now: those that it names, and the
+    /// one that its INIT ACK came from. Which of them is the first primary is left to us (§5.1.2).
+    /// It is the source of the INIT ACK if the user gave that address: replies go where what they
+    /// reply to came from (§6.4), and the way there works. Else, and with `keep_primary`, it is the
+    /// one that the INIT went to, since nothing else vouches for the source (§5.4).
     fn find_paths(&mut self, mut addresses: Vec<Addr>, src: Addr) {
         if !addresses.contains(&src) {
             addresses.insert(0, src);
@@ -247,8 +248,8 @@ impl Association {
         }
     }
 
-    /// The peer offers changes of addresses, which this side knows, and no authentication of them: there
-    /// is no association with it (RFC 5061 §6).
+    /// Returns whether the peer offers changes of addresses, which this side knows, and no
+    /// authentication of them: there is no association with it (RFC 5061 §6).
     pub(super) fn lacks_authentication(&self, offer: &Offer) -> bool {
         let both = Extensions::offered(&self.config).and(offer.extensions);
         both.has(Extensions::ADDRESSES) && !auth::offers(&offer.vector)
@@ -266,8 +267,8 @@ impl Association {
         }
     }
 
-    /// The peer takes no more streams: messages that wait for others are refused, and the user hears of
-    /// it (§5.1.1, §11.2.2).
+    /// Limits the streams to what the peer takes: messages that wait for others are refused, and
+    /// the user hears of it (§5.1.1, §11.2.2).
     pub(super) fn limit_streams(&mut self, streams: u16) {
         let messages = self.sender.limit_streams(streams, &self.config);
         if messages > 0 {
@@ -276,7 +277,7 @@ impl Association {
         }
     }
 
-    /// The extensions of this association, before any of its data is sent.
+    /// Sets the extensions of this association, before any of its data is sent.
     pub(super) fn agree(&mut self, mut extensions: Extensions) {
         if !self.control.authenticates() {
             extensions.0 &= !Extensions::ADDRESSES.0; // RFC 5061 §4
@@ -308,14 +309,14 @@ impl Association {
         }
     }
 
-    /// The COOKIE ACK arrived (§5.1 E).
+    /// Handles a COOKIE ACK (§5.1 E).
     pub(super) fn on_cookie_ack(&mut self, now: Time) {
         if self.state() == State::CookieEchoed {
             self.establish(now);
         }
     }
 
-    /// The cookie was too old (§5.2.6): again from INIT, asking for more life.
+    /// Begins again from INIT, asking for more life, as the cookie was too old (§5.2.6).
     pub(super) fn on_stale_cookie(&mut self, now: Time) {
         let Phase::CookieEchoed { opening, .. } = &mut self.phase else { return };
         opening.stale += 1;
@@ -330,7 +331,7 @@ impl Association {
         self.start_t1(now);
     }
 
-    /// T1-init or T1-cookie expired (§5.1.6 of RFC 9260: Max.Init.Retransmits).
+    /// Handles the expiry of T1-init or T1-cookie (RFC 9260 §5.1.6, Max.Init.Retransmits).
     pub(super) fn on_t1(&mut self, now: Time) {
         let to_primary = self.config.ns2_rules.is_some_and(|it| it.init_to_primary);
         let moves_on = self.state() == State::CookieWait && !to_primary;

@@ -1,4 +1,4 @@
-//! Heartbeats: idle paths, confirmation of addresses, failback (RFC 9260
+//! Heartbeats probe idle paths, confirm addresses, and find out that a path works again (RFC 9260
 //! §5.4, §8.3; RFC 7829 §3).
 
 use super::{Association, Notification};
@@ -9,7 +9,7 @@ use anabranch_wire::Packet;
 use anabranch_wire::sctp::Chunk;
 
 impl Association {
-    /// The association is established: unconfirmed addresses are probed at
+    /// Begins the heartbeats of an established association: unconfirmed addresses are probed at
     /// once, the others after their period.
     pub(super) fn start_heartbeats(&mut self, now: Time) {
         for index in 0..self.paths.len() {
@@ -22,7 +22,7 @@ impl Association {
     }
 
     /// Sends a heartbeat to the address of `path` now, whatever the settings are (RFC 9260 §8.3 D,
-    /// §11.1.10). False when there is no such path, or when none may leave in this state.
+    /// §11.1.10). Returns false when there is no such path, or when none may leave in this state.
     pub fn request_heartbeat(&mut self, now: Time, path: usize) -> bool {
         let may = self.state().is_synchronized() && !self.has_ended_heartbeats();
         let may = may && path < self.paths.len();
@@ -41,12 +41,12 @@ impl Association {
         }
     }
 
-    /// The path is probed after its period, if it is idle until then.
+    /// Lets the path be probed after its period, if it is idle until then.
     pub(super) fn rest(&mut self, now: Time, index: usize) {
         self.rest_from(now, now, index);
     }
 
-    /// The same where it was probed last at `from`.
+    /// Does the same where the path was probed last at `from`.
     fn rest_from(&mut self, now: Time, from: Time, index: usize) {
         if self.has_ended_heartbeats() {
             return;
@@ -59,12 +59,12 @@ impl Association {
         }
     }
 
-    /// SHUTDOWN or SHUTDOWN ACK has been sent: no path is probed (§8.3).
+    /// Returns whether SHUTDOWN or SHUTDOWN ACK has been sent, so that no path is probed (§8.3).
     pub(super) fn has_ended_heartbeats(&self) -> bool {
         matches!(self.state(), State::ShutdownSent | State::ShutdownAckSent)
     }
 
-    /// Data leaves on `except`: the other paths are probed before long.
+    /// Lets the other paths be probed before long, as data leaves on `except`.
     #[cold]
     pub(super) fn refresh(&mut self, now: Time, except: usize, interval: Span) {
         if !self.state().is_synchronized() {
@@ -80,12 +80,12 @@ impl Association {
         }
     }
 
-    /// Sends a heartbeat; its answer is expected within an RTO.
+    /// Sends a heartbeat, whose answer is expected within an RTO.
     pub(super) fn probe(&mut self, now: Time, index: usize) {
         self.probe_by(now, index, 1);
     }
 
-    /// The same with several that leave together.
+    /// Sends `burst` heartbeats together.
     fn probe_by(&mut self, now: Time, index: usize, burst: u32) {
         if self.has_ended_heartbeats() {
             return;
@@ -156,7 +156,7 @@ impl Association {
         }
     }
 
-    /// A COOKIE ACK goes to an unconfirmed address: a heartbeat leaves beside it (§5.4).
+    /// Adds a heartbeat to a COOKIE ACK that goes to an unconfirmed address (§5.4).
     pub(super) fn probe_beside(&mut self, now: Time, index: usize) {
         let to = self.paths[index].remote;
         let mut probe = self.control.outbox.take_probe(to);
@@ -169,7 +169,7 @@ impl Association {
         }
     }
 
-    /// A heartbeat of the peer's is answered to where it came from (§8.3), with whatever else the
+    /// Answers a heartbeat of the peer's, to where it came from (§8.3), with whatever else the
     /// packet is answered by (§12.4).
     pub(super) fn on_heartbeat(&mut self, packet: &Packet, answer: Chunk) {
         if self.state().is_synchronized() && self.paths.find(packet.src).is_some() {

@@ -1,10 +1,10 @@
-//! ICMP errors (RFC 9260 §10): only those about packets of this association, by
-//! ports, address and verification tag.
+//! ICMP errors are handled here (RFC 9260 §10), but only those about packets of this association,
+//! by ports, address and verification tag.
 //!
-//! "Packet too big" makes the packets of its path smaller from then on (§7.3; `mtu.rs`). A chunk that has
-//! its TSN cannot be cut: it is sent again alone, in a packet that IP may cut (§6.9). "Protocol
-//! unreachable", and over IPv6 "unknown next header", end the association, as an ABORT would (ICMP8).
-//! All others are ignored: paths fail by their timers.
+//! "Packet too big" makes the packets of its path smaller from then on (§7.3; `mtu.rs`). A chunk
+//! that has its TSN cannot be cut: it is sent again alone, in a packet that IP may cut (§6.9).
+//! "Protocol unreachable", and over IPv6 "unknown next header", end the association, as an ABORT
+//! would (ICMP8). All others are ignored: paths fail by their timers.
 
 use super::Association;
 use crate::state::State;
@@ -40,8 +40,7 @@ impl Association {
     }
 }
 
-/// The next smaller MTU that is common, for routers that do not say theirs
-/// (RFC 1191 §7.1).
+/// Returns the next smaller MTU that is common, for routers that do not say theirs (RFC 1191 §7.1).
 fn plateau(len: u32) -> u32 {
     [32_000, 17_914, 8166, 4352, 2002, 1492, 1006].into_iter().find(|mtu| *mtu < len).unwrap_or(508)
 }

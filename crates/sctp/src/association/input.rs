@@ -1,4 +1,5 @@
-//! Which packets count (RFC 9260 §8.4, §8.5), and what their chunks call.
+//! Packets that count (RFC 9260 §8.4, §8.5) are told from others here, and each of their chunks
+//! calls its procedure.
 
 use super::{Association, Notification};
 use crate::control::auth::{Auth, Failure};
@@ -16,15 +17,15 @@ fn is_abort(chunk: &Chunk) -> bool {
     matches!(chunk, Chunk::Abort { .. })
 }
 
-/// What authentication says about a chunk.
+/// A `Verdict` says what authentication makes of a chunk.
 enum Verdict {
-    /// An AUTH chunk that is right: all after it is trusted.
+    /// It is an AUTH chunk that is right: all after it is trusted.
     Right,
-    /// The chunk needs none.
+    /// It needs no authentication.
     NotNeeded,
-    /// It needs one and has none: discarded.
+    /// It needs authentication and has none: it is discarded.
     Missing,
-    /// An AUTH chunk that is wrong: nothing after it is read.
+    /// It is an AUTH chunk that is wrong: nothing after it is read.
     Wrong,
 }
 
@@ -82,9 +83,9 @@ impl Association {
         self.prolong_shutdown();
     }
 
-    /// What the packet at hand is answered by is one packet (§12.4), with the SACK if one is due. To an
-    /// unconfirmed address goes nothing but HEARTBEAT ACK and COOKIE ACK, which has a HEARTBEAT
-    /// beside it (§5.4).
+    /// Joins all answers to the packet at hand in one packet (§12.4), with the SACK if one is due.
+    /// To an unconfirmed address goes nothing but HEARTBEAT ACK and COOKIE ACK, which has a
+    /// HEARTBEAT beside it (§5.4).
     #[cold]
     fn join_answers(&mut self, now: Time) {
         let path = self.control.waiting.arrival.path;
@@ -125,7 +126,8 @@ impl Association {
             && !(opening && ack) // §8.5.1 E
     }
 
-    /// An ASCONF from a new address says whose it is (RFC 5061 §4.1.1).
+    /// Returns whether an ASCONF from a new address says that it is of this association (RFC 5061
+    /// §4.1.1).
     #[cold]
     fn is_named(&self, sctp: &SctpPacket) -> bool {
         sctp.chunks.iter().any(|chunk| match chunk {
@@ -137,8 +139,8 @@ impl Association {
         })
     }
 
-    /// What of a packet's chunks from the one at `skip` on counts (RFC 4895 §6.3). With `trusted` an
-    /// AUTH chunk before it was right.
+    /// Returns the packet with those of its chunks, from the one at `skip` on, that count (RFC 4895
+    /// §6.3). With `trusted` an AUTH chunk before it was right.
     fn trusted(&mut self, sctp: &SctpPacket, skip: usize, mut trusted: bool) -> SctpPacket {
         let mut chunks = Chunks::new();
         for (at, chunk) in sctp.chunks.iter().enumerate().skip(skip) {
@@ -160,9 +162,10 @@ impl Association {
         SctpPacket { chunks, ..*sctp }
     }
 
-    /// The COOKIE ECHO at `at` may be read (RFC 4895 §6.3): the AUTH chunk in front of it is right, by
-    /// the keys of the association or, where there are none yet, by what the cookie says of both
-    /// sides. Without one it must not be among the chunks that this side wants authenticated.
+    /// Returns whether the COOKIE ECHO at `at` may be read (RFC 4895 §6.3): the AUTH chunk in front
+    /// of it is right, by the keys of the association or, where there are none yet, by what the
+    /// cookie says of both sides. Without one it must not be among the chunks that this side wants
+    /// authenticated.
     fn is_echo_authentic(&self, sctp: &SctpPacket, at: usize, cookie: &[u8]) -> bool {
         let Some(config) = &self.config.authentication else { return at == 0 };
         let wanted = config.chunks.contains(&kind::COOKIE_ECHO);
@@ -183,7 +186,7 @@ impl Association {
         }
     }
 
-    /// What a chunk is worth before an AUTH chunk was right.
+    /// Returns what authentication makes of the chunk at `at`, before an AUTH chunk was right.
     fn authenticate(&mut self, sctp: &SctpPacket, at: usize) -> Verdict {
         let (Some(auth), Some(config)) = (&self.control.auth, &self.config.authentication) else {
             return Verdict::NotNeeded;
@@ -206,19 +209,19 @@ impl Association {
         }
     }
 
-    /// A packet of no association (§8.4).
+    /// Handles a packet of no association (§8.4).
     fn on_out_of_the_blue(&mut self, packet: &Packet, sctp: &SctpPacket) {
         if let Some(answer) = sctp.out_of_the_blue() {
             self.reply(packet, sctp, sctp.tag, answer);
         }
     }
 
-    /// An answer that needs no association.
+    /// Sends an answer that needs no association.
     pub(super) fn reply(&mut self, packet: &Packet, sctp: &SctpPacket, tag: u32, chunk: Chunk) {
         self.reply_to(packet.src, packet, sctp, tag, chunk);
     }
 
-    /// The same, to another address of who asked.
+    /// Sends such an answer to another address of the side that asked.
     pub(super) fn reply_to(
         &mut self,
         addr: Addr,
@@ -230,7 +233,7 @@ impl Association {
         self.reply_summed(addr, packet, sctp, tag, (chunk, false));
     }
 
-    /// The same, whose checksum may be zero (RFC 9653 §5.2).
+    /// Sends such an answer, whose checksum may be zero (RFC 9653 §5.2).
     pub(super) fn reply_summed(
         &mut self,
         addr: Addr,
@@ -297,7 +300,8 @@ impl Association {
         }
     }
 
-    /// A chunk of RFC 9260 that carries no data and acknowledges none; false when it is another.
+    /// Handles a chunk of RFC 9260 that carries no data and acknowledges none. Returns false when
+    /// it is another.
     fn on_procedure(
         &mut self,
         now: Time,
@@ -328,7 +332,7 @@ impl Association {
         true
     }
 
-    /// ERROR arrived: of some causes this side learns, of all the user hears (§11.2.6).
+    /// Handles an ERROR: of some causes this side learns, of all the user hears (§11.2.6).
     #[cold]
     fn on_error(&mut self, now: Time, causes: &[Cause]) {
         for cause in causes {
@@ -345,7 +349,7 @@ impl Association {
         }
     }
 
-    /// A chunk of an extension that this side knows; false when it is another.
+    /// Handles a chunk of an extension that this side knows. Returns false when it is another.
     fn on_extension(&mut self, now: Time, packet: &Packet, chunk: &Chunk) -> bool {
         match chunk {
             Chunk::Auth { .. } if self.control.auth.is_some() => {}
@@ -377,13 +381,14 @@ impl Association {
         true
     }
 
-    /// This side knows the chunks of an extension, whether or not the peer does.
+    /// Returns whether this side knows the chunks of an extension, whether or not the peer does.
     fn offers(&self, extension: Extensions) -> bool {
         Extensions::offered(&self.config).has(extension)
     }
 
-    /// A chunk that this side does not understand (§3.2): extensions that it
-    /// did not offer are such, and FORWARD-TSN that both did not. False when the rest is not to be read.
+    /// Handles a chunk that this side does not understand (§3.2), which includes extensions that it
+    /// did not offer, and FORWARD-TSN unless both sides offered it. Returns false when the rest is
+    /// not to be read.
     fn on_unknown(&mut self, chunk: &Chunk) -> bool {
         let kind = chunk.kind();
         let action = Chunk::action_on_unknown(kind);
@@ -399,8 +404,8 @@ impl Association {
     }
 }
 
-/// A chunk as it is on the wire, without padding. Nothing that is reported has
-/// addresses in it; one would be missing.
+/// Returns a chunk as it is on the wire, without padding. Nothing that is reported has addresses in
+/// it; one would be missing.
 fn octets_of(chunk: &Chunk) -> Vec<u8> {
     let chunks = Chunks::from(chunk.clone());
     let packet =

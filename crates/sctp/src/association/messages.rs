@@ -1,4 +1,4 @@
-//! Messages of the user, and the contract's on them.
+//! Messages of the user, and those of the contract, are sent and received here.
 
 use super::Association;
 use crate::extensions::Extensions;
@@ -12,20 +12,22 @@ use anabranch_units::Span;
 use anabranch_wire::sctp::Cause;
 use std::fmt;
 
-/// Why a message was not taken.
+/// A `SendError` says why a message was not taken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SendError {
     /// The association ends, or has ended.
     Closing,
-    /// There is no such stream; this many there are.
+    /// There is no such stream; the number is how many there are.
     NoSuchStream(u16),
     /// A message without octets cannot be sent (RFC 9260 §3.3.1).
     Empty,
-    /// The message is larger than the send buffer.
+    /// The message is larger than the send buffer; the number is the size of that in octets.
     TooLong(u64),
-    /// The send buffer is full for now; [`Event::Writable`](anabranch_endpoint::Event::Writable) follows.
+    /// The send buffer is full for now; [`Event::Writable`](anabranch_endpoint::Event::Writable)
+    /// follows.
     Full,
-    /// The stream is about to start anew; [`Notification::StreamReset`](super::Notification::StreamReset) follows.
+    /// The stream is about to start anew;
+    /// [`Notification::StreamReset`](super::Notification::StreamReset) follows.
     Resetting,
 }
 
@@ -83,21 +85,20 @@ impl Association {
         Ok(())
     }
 
-    /// The next message that has arrived. Frees receive-buffer space. A message
-    /// that is larger than the receive buffer is put together here, up to
-    /// `largest_message` octets of [`Config`](crate::Config): beyond, the
-    /// association is aborted.
+    /// Takes the next message that has arrived, which frees room of the receive buffer. A message
+    /// that is larger than the receive buffer is put together here, up to `largest_message` octets
+    /// of [`Config`](crate::Config): beyond, the association is aborted.
     pub fn receive(&mut self) -> Option<Message> {
         self.receive_with_wait().map(|(message, _)| message)
     }
 
-    /// The same, and how long the message was complete and waited for earlier
-    /// ones of its stream (head-of-line blocking).
+    /// Takes the next message, with how long it was complete and waited for earlier ones of its
+    /// stream (head-of-line blocking).
     pub fn receive_with_wait(&mut self) -> Option<(Message, Span)> {
         self.receive_with_facts().map(|received| (received.message, received.waited))
     }
 
-    /// The same, with what the wire said about it.
+    /// Takes the next message, with what the wire said about it.
     pub fn receive_with_facts(&mut self) -> Option<Received> {
         loop {
             let received = self.receive_part()?;
@@ -115,41 +116,41 @@ impl Association {
         }
     }
 
-    /// What has arrived next: a message, or a part of one that the receive buffer
-    /// could not hold (partial delivery, RFC 6458 §8.1.21). Not to be mixed with
-    /// the calls that give whole messages.
+    /// Takes what has arrived next: a message, or a part of one that the receive buffer could not
+    /// hold (partial delivery, RFC 6458 §8.1.21). It must not be mixed with the calls that
+    /// give whole messages.
     pub fn receive_part(&mut self) -> Option<Received> {
         let received = self.receiver.reassembly.receive()?;
         self.update_window();
         Some(received)
     }
 
-    /// Messages that have arrived and wait for the user, the next one first.
+    /// Returns the messages that have arrived and wait for the user, the next one first.
     pub fn waiting(&self) -> impl ExactSizeIterator<Item = &Received> {
         self.receiver.reassembly.ready().iter()
     }
 
-    /// The send buffer is full: messages of lower priority make room for `len` octets, where
-    /// messages may be given up (RFC 7496 §4.2).
+    /// Makes room for `len` octets in the send buffer, which is full: messages of lower priority
+    /// are given up, where that is agreed on (RFC 7496 §4.2). Returns false when they do not make
+    /// it.
     fn make_room(&mut self, len: u64, limit: Reliability) -> bool {
         self.extensions.has(Extensions::PARTIAL)
             && self.sender.make_room(len, limit, &mut self.paths, &self.config)
     }
 
-    /// The next message that will not be delivered, where the settings ask to
-    /// keep them.
+    /// Takes the next message that will not be delivered, where the settings ask to keep them.
     pub fn poll_undelivered(&mut self) -> Option<Undelivered> {
         self.sender.poll_undelivered()
     }
 
-    /// A user whose last write was cut short hears that there is room.
+    /// Tells a user whose last write was cut short that there is room, if there is.
     pub(super) fn tell_of_room(&mut self) {
         self.pending.writable |= self.sender.has_room_again(self.config.send_buffer);
     }
 }
 
 impl Messages for Association {
-    /// The tag travels as the payload protocol identifier.
+    /// Takes a message of the contract; the tag travels as the payload protocol identifier.
     fn send_message(&mut self, message: Outgoing) -> Result<(), Refusal> {
         let Outgoing { stream, unordered, tag, patience, payload } = message;
         let limit = match patience {

@@ -1,4 +1,5 @@
-//! One side of an SCTP association: the machines that it is made of, and how it begins and ends.
+//! One side of an SCTP association is here: the machines that it is made of, and how it begins and
+//! ends.
 //!
 //! An association is a few machines. Each is a type that owns its state and is tested alone; what
 //! it needs of another is an argument:
@@ -84,7 +85,7 @@ pub use notification::{Notification, Reconfiguration};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// One side of an SCTP association (RFC 9260), without I/O.
+/// An `Association` is one side of an SCTP association (RFC 9260), without I/O.
 ///
 /// Drive it through [`Endpoint`](anabranch_endpoint::Endpoint) and either
 /// [`ByteStream`](anabranch_endpoint::ByteStream) or
@@ -120,12 +121,12 @@ pub struct Association {
 }
 
 impl Association {
-    /// The active side: opens with
-    /// [`ByteStream::connect`](anabranch_endpoint::ByteStream::connect), to the first of
-    /// the peer's addresses.
+    /// `client` makes the active side, which opens with
+    /// [`ByteStream::connect`](anabranch_endpoint::ByteStream::connect), to the first of the peer's
+    /// addresses.
     ///
     /// # Panics
-    /// Without a local and a remote address.
+    /// It panics if `local` or `remote` has no address.
     pub fn client(
         config: impl Into<Arc<Config>>,
         local: (&[Addr], u16),
@@ -135,11 +136,12 @@ impl Association {
         Association::new(config.into(), Phase::Idle, local, remote, generator)
     }
 
-    /// The passive side: answers INIT from any peer. `remote` is where
-    /// [`Demultiplex::flow_key`](anabranch_endpoint::Demultiplex::flow_key) points until one has come.
+    /// `server` makes the passive side, which answers INIT from any peer. `remote` is where
+    /// [`Demultiplex::flow_key`](anabranch_endpoint::Demultiplex::flow_key) points until one has
+    /// come.
     ///
     /// # Panics
-    /// Without a local and a remote address.
+    /// It panics if `local` or `remote` has no address.
     pub fn server(
         config: impl Into<Arc<Config>>,
         local: (&[Addr], u16),
@@ -176,9 +178,9 @@ impl Association {
         }
     }
 
-    /// Packets to the first address of each pair leave from the second, as a
-    /// host with a routing table has it. To addresses that are not there they
-    /// leave from the own address with the same place in its list.
+    /// Makes packets to the first address of each pair leave from the second, as a host with a
+    /// routing table has it. To addresses that are not there they leave from the own address with
+    /// the same place in its list.
     #[must_use]
     pub fn with_sources(mut self, pairs: &[(Addr, Addr)]) -> Association {
         self.paths.set_sources(&self.config, pairs);
@@ -186,46 +188,46 @@ impl Association {
         self
     }
 
-    /// Where the association is in RFC 9260's diagram.
+    /// Returns where the association is in RFC 9260's diagram.
     #[inline]
     pub fn state(&self) -> State {
         self.phase.state()
     }
 
-    /// Streams that this side may send on.
+    /// Returns how many streams this side may send on.
     pub fn outbound_streams(&self) -> u16 {
         self.sender.streams
     }
 
-    /// Index of the primary path.
+    /// Returns the index of the primary path.
     pub fn primary(&self) -> usize {
         self.paths.primary
     }
 
-    /// Sends new data to path `path` from now on (RFC 9260 §11.1, SETPRIMARY), and while it does not
-    /// work elsewhere. False when there is no such path.
+    /// Sends new data to path `path` from now on (RFC 9260 §11.1, SETPRIMARY), and elsewhere while
+    /// it does not work. Returns false when there is no such path.
     pub fn set_primary(&mut self, path: usize) -> bool {
         self.paths.set_primary(path)
     }
 
-    /// The priority (the lowest is first) or the weight of a stream, for the
-    /// schedulers that ask for one; 1 at first (RFC 8260 §4.3.3).
+    /// Sets the priority (the lowest is first) or the weight of a stream, for the schedulers that
+    /// ask for one; it is 1 at first (RFC 8260 §4.3.3).
     pub fn set_stream_value(&mut self, stream: u16, value: u16) {
         self.sender.outgoing.set_value(stream, value);
     }
 
-    /// Messages that were given up (RFC 7496 §4.3).
+    /// Returns how many messages were given up (RFC 7496 §4.3).
     pub fn abandoned(&self) -> Abandoned {
         self.sender.abandoned()
     }
 
-    /// The association sends I-DATA (RFC 8260): both sides offered it.
+    /// Returns whether the association sends I-DATA (RFC 8260), which both sides offered.
     pub fn interleaves(&self) -> bool {
         self.extensions.has(Extensions::INTERLEAVING)
     }
 
-    /// Signs with another of the keys of the configuration from now on (RFC 4895
-    /// §5); false when there is none.
+    /// Signs with another of the keys of the configuration from now on (RFC 4895 §5). Returns false
+    /// when there is none.
     pub fn use_key(&mut self, id: u16) -> bool {
         let Some(config) = &self.config.authentication else { return false };
         let known = config.keys.iter().any(|(key, _)| *key == id);
@@ -236,50 +238,50 @@ impl Association {
         false
     }
 
-    /// The smallest path MTU of all the peer's addresses, in octets: messages are cut so that their
-    /// chunks fit it (RFC 9260 §7.3).
+    /// Returns the smallest path MTU of all the peer's addresses, in octets: messages are cut so
+    /// that their chunks fit it (RFC 9260 §7.3).
     pub fn mtu(&self) -> u32 {
         self.paths.room.mtu
     }
 
-    /// The path MTU of path `path`, in octets: the configuration's, or what was found out since. `None`
-    /// when there is no such path.
+    /// Returns the path MTU of path `path`, in octets: that of the configuration, or what was found
+    /// out since. It is `None` when there is no such path.
     pub fn path_mtu(&self, path: usize) -> Option<u32> {
         Some(self.paths.get(path)?.room.mtu)
     }
 
-    /// Chunks are authenticated: both sides offered it (RFC 4895).
+    /// Returns whether chunks are authenticated, which both sides offered (RFC 4895).
     pub fn authenticates(&self) -> bool {
         self.control.authenticates()
     }
 
-    /// The paths for observers, in order.
+    /// Returns what observers see of the paths, in order.
     pub fn observe_paths(&self) -> impl Iterator<Item = PathObservation> + '_ {
         self.paths.iter().map(Path::observe)
     }
 
-    /// Paths to the given addresses. Those that are not `confirmed` must answer a
-    /// heartbeat first, where that is wanted.
+    /// Makes the paths to these addresses. Those that are not `confirmed` must answer a heartbeat
+    /// before they carry data, where the settings want that.
     fn set_paths(&mut self, addresses: &[Addr], primary: Addr, confirmed: &[Addr]) {
         self.paths.set(&self.config, addresses, primary, confirmed);
         self.go_back_to_primary();
     }
 
-    /// Paths have changed: what is to be answered goes to the primary.
+    /// Makes what is to be answered go to the primary, as paths have changed.
     fn go_back_to_primary(&mut self) {
         self.receiver.sacks.way = self.paths.way(self.paths.primary);
         self.control.waiting.answer_nobody();
     }
 
-    /// What fits a packet.
+    /// Computes what fits a packet.
     fn measure(&mut self) {
         let overhead =
             Overhead { auth: self.control.auth_room(), header: self.sender.flight.header() };
         self.paths.measure(&self.config, overhead);
     }
 
-    /// Ends the association: nothing is sent or expected any more, except
-    /// packets that are complete.
+    /// Ends the association: nothing is sent or expected any more, except that complete packets
+    /// still leave.
     fn finish(&mut self, reason: CloseReason) {
         self.phase = Phase::Ended;
         self.paths.stop_timers();

@@ -1,9 +1,9 @@
-//! Path MTUs (RFC 9260 §7.3): what routers say, and probes (DPLPMTUD, RFC 8899 §6.2). Each path has a
-//! search of its own ([`MtuSearch`](crate::paths::mtu_search::MtuSearch)); here its probes leave and
-//! their answers come.
+//! Path MTUs (RFC 9260 §7.3) are learnt from what routers say, and from probes (DPLPMTUD, RFC 8899
+//! §6.2). Each path has a search of its own ([`MtuSearch`](crate::paths::mtu_search::MtuSearch));
+//! here its probes leave and their answers come.
 //!
-//! A probe is a packet of a HEARTBEAT and a PAD (RFC 4820 §3), which makes it as long as it is to be. It
-//! carries no user data and is bound by no window; that it is lost is no error of the path.
+//! A probe is a packet of a HEARTBEAT and a PAD (RFC 4820 §3), which makes it as long as it is to
+//! be. It carries no user data and is bound by no window; that it is lost is no error of the path.
 
 use super::{Association, Notification};
 use crate::config::MtuProbing;
@@ -12,11 +12,12 @@ use anabranch_units::{Span, Time};
 use anabranch_wire::Packet;
 use anabranch_wire::sctp::{Chunk, Chunks};
 
-/// The least PROBE_TIMER (RFC 8899 §5.1.1).
+/// PROBE_TIMER is this long at least (RFC 8899 §5.1.1).
 const LEAST_WAIT: Span = Span::from_secs(1);
 
 impl Association {
-    /// At the end of each event: probes leave that are due, and packets get the sizes that were found.
+    /// Sends the probes that are due, at the end of each event, and gives packets the sizes that
+    /// were found.
     #[inline]
     pub(super) fn search_mtus(&mut self, now: Time) {
         if self.config.mtu_probing != MtuProbing::Off {
@@ -51,7 +52,7 @@ impl Association {
         }
     }
 
-    /// A probe that is `size` octets long with all headers, those of IP, UDP and AUTH.
+    /// Returns a probe that is `size` octets long with all headers, those of IP, UDP and AUTH.
     fn mtu_probe(&self, index: usize, size: u32, nonce: u64) -> Packet {
         let info = [nonce.to_be_bytes(), (index as u64).to_be_bytes()].concat();
         let with = |pad| {
@@ -67,7 +68,8 @@ impl Association {
         with(size.saturating_sub(bare) as u16)
     }
 
-    /// HEARTBEAT ACK that may answer a probe (RFC 8899 §6.2.1.2), which shows too that the path works.
+    /// Handles a HEARTBEAT ACK that may answer a probe (RFC 8899 §6.2.1.2), which shows too that
+    /// the path works.
     pub(super) fn on_mtu_probe_answered(&mut self, now: Time, nonce: u64) {
         let waits = |path: &crate::paths::path::Path| path.search.as_ref()?.waits_for(nonce);
         let found = self.paths.iter().enumerate().find_map(|(i, path)| Some((i, waits(path)?)));
@@ -85,8 +87,9 @@ impl Association {
         self.paths.forget_failures();
     }
 
-    /// A router says that packets of `mtu` octets pass on this path, and that one of ours was too large:
-    /// packets get smaller, or, where probes find the MTU out, that size is tried (RFC 8899 §4.6.2).
+    /// Handles the word of a router that packets of `mtu` octets pass on this path, and that one of
+    /// this side's was too large: packets get smaller, or, where probes find the MTU out, that size
+    /// is tried (RFC 8899 §4.6.2).
     pub(super) fn on_too_big(&mut self, now: Time, index: usize, mtu: u32) {
         let path = &mut self.paths[index];
         let rtt = path.rtt.srtt().unwrap_or(path.rtt.rto());

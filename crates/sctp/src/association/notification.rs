@@ -1,90 +1,91 @@
-//! What the user hears beside the events of the contract.
+//! The user hears of some things beside the events of the contract.
 
 use super::Association;
 use crate::paths::path::PathState;
 use anabranch_wire::Addr;
 
-/// What happened beside the events of the contract.
+/// A `Notification` is what happened beside the events of the contract.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Notification {
     /// A path changed its state.
     Path {
-        /// Its index.
+        /// `path` is the index of the path.
         path: usize,
-        /// The new state.
+        /// `state` is the new state.
         state: PathState,
     },
     /// The peer has restarted: what was not acknowledged is lost (RFC 9260
     /// §5.2.4.1).
     Restarted,
-    /// The peer took, or refused, a change of our addresses (RFC 5061).
+    /// The peer took, or refused, a change of this side's addresses (RFC 5061).
     AddressChanged {
-        /// Our address.
+        /// `address` is the own address.
         address: Addr,
-        /// It is one more, not one less or the peer's new primary.
+        /// `added` says that the address was to be one more; else it was to go, or to be the peer's
+        /// new primary.
         added: bool,
-        /// The peer took it.
+        /// `accepted` says that the peer took the change.
         accepted: bool,
     },
-    /// The peer has an address more or less; indices of paths may have changed.
+    /// The peer has one address more, or fewer; indices of paths may have changed.
     PathsChanged,
     /// A stream started anew: its next message has the number 0 (RFC 6525).
     StreamReset {
-        /// Stream identifier.
+        /// `stream` is the stream identifier.
         stream: u16,
-        /// It is a stream of the peer's.
+        /// `incoming` says that it is a stream of the peer's.
         incoming: bool,
     },
     /// There are more streams.
     StreamsAdded {
-        /// How many more.
+        /// `count` is how many more there are.
         count: u16,
-        /// They are streams of the peer's.
+        /// `incoming` says that they are streams of the peer's.
         incoming: bool,
     },
-    /// The peer takes fewer streams than were asked for, and messages waited for others: those are not
-    /// sent (RFC 9260 §5.1.1). [`Association::poll_undelivered`] gives them back where the settings
-    /// keep them.
+    /// The peer takes fewer streams than were asked for, and messages waited for others: those are
+    /// not sent (RFC 9260 §5.1.1). [`Association::poll_undelivered`] gives them back where the
+    /// settings keep them.
     StreamsMissing {
-        /// How many streams there are.
+        /// `streams` is how many streams there are.
         streams: u16,
-        /// Messages that are not sent.
+        /// `messages` is how many messages are not sent.
         messages: u32,
     },
     /// The peer reported an error (RFC 9260 §11.2.6).
     PeerError {
-        /// Its cause (§3.3.10).
+        /// `code` is the cause of the error (§3.3.10).
         code: u16,
     },
     /// All numbers of both directions start anew (RFC 6525 §5.1.4).
     Renumbered,
     /// The peer refused to change the streams.
     ReconfigurationFailed {
-        /// What it was asked for.
+        /// `request` is what the peer was asked for.
         request: Reconfiguration,
-        /// Result code (RFC 6525 §4.4).
+        /// `result` is the result code (RFC 6525 §4.4).
         result: u32,
     },
 }
 
-/// What a peer is asked to change of the streams (RFC 6525 §4).
+/// A `Reconfiguration` is what a peer is asked to change of the streams (RFC 6525 §4).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reconfiguration {
-    /// Streams of ours start anew.
+    /// Streams of this side start anew.
     ResetOutgoing,
-    /// Streams of the peer's do.
+    /// Streams of the peer's start anew.
     ResetIncoming,
-    /// All numbers of the association do.
+    /// All numbers of the association start anew.
     ResetAssociation,
-    /// There are more streams.
+    /// There are more streams, of this side or of the peer's.
     AddStreams,
 }
 
-/// Notifications kept at most; older ones are dropped.
+/// At most this many notifications are kept; older ones are dropped.
 const MAX_NOTIFICATIONS: usize = 64;
 
 impl Association {
-    /// The next notification.
+    /// Takes the next notification.
     pub fn poll_notification(&mut self) -> Option<Notification> {
         self.notifications.pop_front()
     }

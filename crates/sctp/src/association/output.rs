@@ -1,5 +1,5 @@
-//! What leaves: complete packets, retransmissions, new data, acknowledgments
-//! (RFC 9260 §6.1, §6.10, §7.2.4).
+//! Packets leave from here: complete ones, retransmissions, new data, acknowledgments (RFC 9260
+//! §6.1, §6.10, §7.2.4).
 
 use super::Association;
 use crate::config::Window;
@@ -56,7 +56,8 @@ impl Association {
         self.answers()
     }
 
-    /// Answers and other control chunks by themselves, each where they go.
+    /// Returns the next packet of answers and other control chunks by themselves, which go each
+    /// where they must.
     fn answers(&mut self) -> Option<Packet> {
         let waiting = &self.control.waiting;
         let way = match (waiting.is_empty(), self.receiver.sacks.is_due()) {
@@ -72,7 +73,8 @@ impl Association {
         Some(self.packet_on(way, draft.chunks))
     }
 
-    /// An answer is due whose way is not that of the next data: it leaves first.
+    /// Returns whether an answer is due whose way is not that of the next data, so that it leaves
+    /// first.
     fn answers_go_elsewhere(&self) -> bool {
         let data = || self.paths.way(self.paths.data_path());
         let waiting = &self.control.waiting;
@@ -81,8 +83,9 @@ impl Association {
             || answer.is_some_and(|way| !self.is_one_way(way, data()))
     }
 
-    /// Where a SACK goes: to where the data came from, out of where it came to; with `vary_sack_path`
-    /// elsewhere when that came before (§6.4).
+    /// Returns the way of a SACK: it goes to where the data came from, out of where it came to.
+    /// With `vary_sack_path` it goes elsewhere when TSNs came again (§6.4). Instead of to an
+    /// unconfirmed address it goes where new data does (§5.4).
     #[inline]
     fn way_of_sack(&self) -> Way {
         let way = self.receiver.sacks.way;
@@ -107,19 +110,20 @@ impl Association {
         other.map_or(sacks.way, |path| self.paths.way(path))
     }
 
-    /// Octets that the echo of a timestamp takes beside the next SACK.
+    /// Returns how many octets the echo of a timestamp takes beside the next SACK.
     #[inline]
     fn echo_room(&self) -> u32 {
         if self.receiver.sacks.echo.is_some() { timestamp::CHUNK } else { 0 }
     }
 
-    /// An empty packet to the address of `path`.
+    /// Returns an empty packet to the address of `path`.
     fn draft(&self, path: usize) -> Draft {
         Draft::new(self.paths[path].room.chunk)
     }
 
-    /// For a packet that goes this way: control chunks, and a SACK if there is something to
-    /// acknowledge (§6.10 puts them before data), unless they are answers that go another (§6.4).
+    /// Fills the front of a packet that goes this way: control chunks, and a SACK if there is
+    /// something to acknowledge (§6.10 puts them before data), unless they are answers that go
+    /// another way (§6.4).
     fn lead(&mut self, draft: &mut Draft, way: Way, sack: bool) {
         if self.control.waiting.answer().is_none_or(|answer| self.is_one_way(answer, way)) {
             self.control.waiting.lead(draft);
@@ -139,7 +143,7 @@ impl Association {
         }
     }
 
-    /// INIT, or COOKIE ECHO with data (§5.1 C).
+    /// Returns the INIT, or the COOKIE ECHO with data (§5.1 C), when one is due.
     fn opening_packet(&mut self, now: Time) -> Option<Packet> {
         if self.extensions.any() {
             self.give_up(now);
@@ -170,8 +174,8 @@ impl Association {
         Some(self.packet(path, draft.chunks))
     }
 
-    /// The next packet of chunks that are to be sent again (§6.1 C, §6.3.3 E3,
-    /// §7.2.4 rule 3).
+    /// Returns the next packet of chunks that are to be sent again (§6.1 C, §6.3.3 E3, §7.2.4 rule
+    /// 3).
     fn retransmission(&mut self, now: Time) -> Option<Packet> {
         let lost = self.sender.next_lost(now, &mut self.paths, &self.config)?;
         let (path, len, most) = (lost.path, lost.len, self.paths.room.payload);
@@ -193,9 +197,8 @@ impl Association {
         Some(packet)
     }
 
-    /// A packet that will carry a chunk of `len` octets: with a SACK that goes
-    /// its way and is due, or fits beside it (§6.2 wishes for one in every
-    /// packet), and the timestamp.
+    /// Begins a packet that will carry a chunk of `len` octets: with a SACK that goes its way and
+    /// is due, or fits beside it (§6.2 wishes for one in every packet), and the timestamp.
     fn data_draft(&mut self, now: Time, path: usize, len: u32) -> Draft {
         let mut draft = self.draft(path);
         let taken =
@@ -210,8 +213,8 @@ impl Association {
         draft
     }
 
-    /// Adds lost chunks, from the one at `index` on, whose place is `path`;
-    /// false when none fits.
+    /// Adds lost chunks that go to `path`, from the one at `index` on. Returns false when none
+    /// fits.
     fn add_lost(&mut self, now: Time, draft: &mut Draft, path: usize, index: usize) -> bool {
         let sent = self.sender.add_lost(now, draft, (index, path), &mut self.paths, &self.config);
         if sent {
@@ -220,7 +223,7 @@ impl Association {
         sent
     }
 
-    /// A packet of new data (§6.1).
+    /// Returns the next packet of new data (§6.1).
     fn new_data(&mut self, now: Time) -> Option<Packet> {
         if !self.sender.may_send_new(&self.config)
             || self.control.reconfig.as_ref().is_some_and(|reconfig| reconfig.holds_data())
@@ -254,7 +257,7 @@ impl Association {
         Some(self.data_packet(now, path, draft.chunks))
     }
 
-    /// A packet with data, which leaves at the pace of its path, if that has one.
+    /// Makes a packet with data, which leaves at the pace of its path, if that has one.
     #[inline(always)]
     fn data_packet(&mut self, now: Time, path: usize, chunks: Chunks) -> Packet {
         let packet = self.packet(path, chunks);
@@ -265,7 +268,7 @@ impl Association {
         packet
     }
 
-    /// A sending opportunity is over: window algorithms hear whether their windows ended it.
+    /// Tells window algorithms whether their windows ended the sending opportunity that is over.
     fn note_use(&mut self) {
         let waits = self.sender.has_more();
         let awaited = self.sender.repair.awaits_sack();
@@ -285,8 +288,8 @@ impl Association {
         }
     }
 
-    /// A packet on `path` that ends in new data is complete: its SACK may be wanted at once (RFC
-    /// 7053 §5.1).
+    /// Asks for a SACK at once, where the settings want one, as a packet on `path` that ends in new
+    /// data is complete (RFC 7053 §5.1).
     #[inline]
     fn ask_with_new(&mut self, chunks: &mut Chunks, path: usize) {
         let Some(when) = self.config.immediate_sacks else { return };
@@ -297,7 +300,7 @@ impl Association {
         self.sender.ask_with_new(chunks, to, most, waits, &self.config);
     }
 
-    /// A packet with data leaves on `path`.
+    /// Notes that a packet with data leaves on `path`.
     #[inline]
     fn on_data_sent(&mut self, now: Time, path: usize) {
         self.sender.counters.packets += 1;

@@ -1,4 +1,4 @@
-//! Packets around chunks: addresses, ports, tag, UDP and the AUTH chunk.
+//! Chunks get their packets here: addresses, ports, tag, UDP and the AUTH chunk.
 
 use super::Association;
 use crate::config::Encapsulation;
@@ -8,7 +8,7 @@ use anabranch_wire::sctp::{Chunks, SctpPacket};
 use anabranch_wire::{Addr, Body, Packet};
 
 impl Association {
-    /// A packet on `path` with the peer's tag.
+    /// Makes a packet on `path` with the peer's tag.
     pub(super) fn packet(&self, path: usize, chunks: impl Into<Chunks>) -> Packet {
         let path = &self.paths[path];
         self.packet_with(
@@ -20,20 +20,20 @@ impl Association {
         )
     }
 
-    /// An answer.
+    /// Makes a packet that goes `way`, which answers use.
     pub(super) fn packet_on(&self, way: Way, chunks: impl Into<Chunks>) -> Packet {
         let (src, dst) = (self.source_of(way), self.paths[way.path].remote);
         self.packet_with(src, dst, self.identity.peer_port, self.identity.peer_tag, chunks)
     }
 
-    /// Both lead from one address to one.
+    /// Returns whether both ways lead from one address to one.
     pub(super) fn is_one_way(&self, a: Way, b: Way) -> bool {
         a.path == b.path && (a.from == b.from || self.source_of(a) == self.source_of(b))
     }
 
-    /// The address that answers leave from. One that is about to go sends nothing any more (RFC 5061
-    /// §5.3 F4). To one that was added only a peer sends that has taken it, though its ASCONF-ACK
-    /// may come later: that is answered from there (F1).
+    /// Returns the own address that an answer leaves from. One that is about to go sends nothing
+    /// any more (RFC 5061 §5.3 F4). To one that was added only a peer sends that has taken it,
+    /// though its ASCONF-ACK may come later: that is answered from there (F1).
     pub(super) fn source_of(&self, way: Way) -> Addr {
         let usable = self.paths.local.contains(&way.from) && !self.is_going(way.from);
         if usable { way.from } else { self.paths[way.path].local }
@@ -64,7 +64,7 @@ impl Association {
         port.map(|port| (udp.local, port))
     }
 
-    /// A packet with the AUTH chunk that the peer wants.
+    /// Adds to a packet the AUTH chunk that the peer wants.
     #[cold]
     pub(super) fn signed(&self, auth: &Auth, mut packet: Packet) -> Packet {
         if let (Body::Sctp(sctp), Some(config)) = (&mut packet.body, &self.config.authentication) {

@@ -1,5 +1,5 @@
-//! Messages that are given up (RFC 3758): what [`Sender`](crate::sender::Sender) gives up is told to
-//! the peer, and what the peer gives up to the [`Receiver`](crate::receiver::Receiver).
+//! Messages are given up here (RFC 3758): what [`Sender`](crate::sender::Sender) gives up is told
+//! to the peer, and what the peer gives up to the [`Receiver`](crate::receiver::Receiver).
 
 use super::Association;
 use crate::extensions::Extensions;
@@ -25,7 +25,7 @@ impl Association {
         }
     }
 
-    /// FORWARD-TSN if the peer waits for something that is not coming (§3.5 C).
+    /// Queues a FORWARD-TSN if the peer waits for something that is not coming (§3.5 C).
     fn tell(&mut self, now: Time) {
         let room = self.paths[self.paths.data_path()].room.chunk;
         let Some(chunk) = self.sender.forward_tsn(room) else { return };
@@ -40,7 +40,7 @@ impl Association {
         }
     }
 
-    /// A SACK came, or T3-rtx expired: what is still skipped is told again.
+    /// Tells the peer again what is still skipped, as a SACK came or T3-rtx expired.
     #[inline]
     pub(super) fn tell_again(&mut self, now: Time) {
         if self.sender.repeat_forward_tsn() {
@@ -48,8 +48,7 @@ impl Association {
         }
     }
 
-    /// FORWARD-TSN or I-FORWARD-TSN arrived (§3.6); false when it is not to be
-    /// acknowledged.
+    /// Handles a FORWARD-TSN (§3.6). Returns false when it is not to be acknowledged.
     pub(super) fn on_forward_tsn(&mut self, forward: &ForwardTsn) -> bool {
         let skipped = forward.skipped.iter().map(|(stream, ssn)| SkippedMessage {
             stream: *stream,

@@ -1,5 +1,5 @@
-//! TSNs and stream sequence numbers of both directions start anew: the SSN/TSN
-//! reset (RFC 6525 §5.1.4, §5.2.4).
+//! TSNs and stream sequence numbers of both directions start anew by the SSN/TSN reset (RFC 6525
+//! §5.1.4, §5.2.4).
 //!
 //! Nothing is lost: who asks first sends all that was given before and waits until
 //! it is acknowledged; who is asked answers "in progress" while something of its
@@ -15,7 +15,7 @@ use crate::extensions::Extensions;
 use anabranch_units::{Serial32, Time};
 use anabranch_wire::sctp::Parameter;
 
-/// How far TSNs jump.
+/// TSNs jump this far.
 const JUMP: u32 = 1 << 31;
 
 impl Association {
@@ -29,7 +29,7 @@ impl Association {
         self.wish(Wish::Renumber)
     }
 
-    /// The peer asks for it.
+    /// Handles the peer's request for such a reset, and returns the answer.
     pub(super) fn on_tsn_reset(&mut self, now: Time) -> Answer {
         match self.reconfig().asked() {
             // Both would give numbers that the other does not know of.
@@ -50,7 +50,7 @@ impl Association {
         Answer { code: result::PERFORMED, next_tsns: Some((ours, theirs)) }
     }
 
-    /// The next TSN of this side is `ours`, that of the peer `theirs`.
+    /// Makes `ours` the next TSN of this side, and `theirs` that of the peer.
     pub(super) fn renumber(&mut self, ours: Serial32, theirs: Serial32) {
         if self.extensions.has(Extensions::ADDRESSES) {
             self.addresses(); // its numbers begin with the first TSN of all

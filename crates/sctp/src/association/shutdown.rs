@@ -1,5 +1,4 @@
-//! The end: SHUTDOWN, SHUTDOWN ACK, SHUTDOWN COMPLETE, and ABORT (RFC 9260
-//! §9).
+//! An association ends by SHUTDOWN, SHUTDOWN ACK and SHUTDOWN COMPLETE, or by ABORT (RFC 9260 §9).
 
 use super::Association;
 use crate::paths::path::PathState;
@@ -11,7 +10,7 @@ use anabranch_wire::Packet;
 use anabranch_wire::sctp::{AddressChange, Cause, Chunk, SctpPacket};
 
 impl Association {
-    /// The user has no more data.
+    /// Begins the end, as the user has no more data.
     pub(super) fn shut_down(&mut self) {
         match &mut self.phase {
             Phase::Listening => self.finish(CloseReason::Aborted),
@@ -38,22 +37,22 @@ impl Association {
         self.finish(reason);
     }
 
-    /// The user aborts, perhaps with a reason (§11.1, ABORT primitive), of which a packet's worth
-    /// is told.
+    /// Aborts for the user, perhaps with a reason (§11.1, ABORT primitive), of which the peer is
+    /// told what fits a packet.
     pub fn abort_by_user(&mut self, reason: &[u8]) {
         let most = (self.paths[self.paths.data_path()].room.chunk as usize).saturating_sub(8);
         let reason = &reason[..reason.len().min(most)];
         self.abort_with(vec![Cause::UserAbort(reason.into())], CloseReason::Aborted);
     }
 
-    /// The reason that the peer's user gave for its ABORT (§9.1), once one came: empty where it
-    /// gave none, and `None` where no user had asked for it.
+    /// Returns the reason that the peer's user gave for its ABORT (§9.1), once one came: it is
+    /// empty where the user gave none, and `None` where no user had asked for it.
     pub fn abort_reason(&self) -> Option<&[u8]> {
         self.abort_reason.as_deref()
     }
 
-    /// The association fails: an ABORT, where the peer is to be told. Before the
-    /// peer's tag is known it has this side's.
+    /// Sends an ABORT as the association fails, where the settings want the peer to be told. Before
+    /// the peer's tag is known it has this side's.
     pub(super) fn tell_of_failure(&mut self) {
         if !self.config.abort_on_failure {
             return;
@@ -68,7 +67,7 @@ impl Association {
         self.control.outbox.push(packet);
     }
 
-    /// SHUTDOWN, with T2-shutdown.
+    /// Queues a SHUTDOWN, and starts T2-shutdown.
     pub(super) fn send_shutdown(&mut self, now: Time, path: usize) {
         self.paths.stop_heartbeats(); // §8.3
         let cum = self.receiver.cumulative_tsn();
@@ -82,7 +81,7 @@ impl Association {
         self.start_t2(now, path);
     }
 
-    /// SHUTDOWN ACK in answer to the packet at hand.
+    /// Queues a SHUTDOWN ACK in answer to the packet at hand.
     fn answer_shutdown(&mut self, now: Time) {
         self.control.waiting.answer_arrival();
         self.send_shutdown_ack(now, self.control.waiting.arrival.path);
@@ -96,7 +95,8 @@ impl Association {
         self.phase.start_t2(now, path, self.paths[path].rtt.rto());
     }
 
-    /// All is acknowledged: SHUTDOWN, with T5-shutdown-guard of five times RTO.Max (§9.2).
+    /// Enters SHUTDOWN-SENT, as all is acknowledged, with T5-shutdown-guard of five times RTO.Max
+    /// (§9.2).
     pub(super) fn begin_shutdown(&mut self, now: Time) {
         let mut ending = Ending::default();
         ending.guard.set(now + self.config.rto.max * 5);
@@ -105,9 +105,9 @@ impl Association {
         self.send_shutdown(now, self.paths.data_path());
     }
 
-    /// A packet of the peer came: the SHUTDOWN that is not answered counts anew (§9.2). T2-shutdown
-    /// starts anew with data alone, which brings another SHUTDOWN: other packets of a peer that has
-    /// missed it would keep it from being repeated.
+    /// Makes the SHUTDOWN that is not answered count anew, as a packet of the peer came (§9.2).
+    /// T2-shutdown starts anew with data alone, which brings another SHUTDOWN: other packets of a
+    /// peer that has missed it would keep it from being repeated.
     #[inline]
     pub(super) fn prolong_shutdown(&mut self) {
         if matches!(self.phase, Phase::ShutdownSent(_)) {
@@ -115,7 +115,7 @@ impl Association {
         }
     }
 
-    /// T2-shutdown expired.
+    /// Handles the expiry of T2-shutdown.
     pub(super) fn on_t2(&mut self, now: Time) {
         let Some(ending) = self.phase.ending_mut() else { return };
         ending.t2.stop();
@@ -131,8 +131,8 @@ impl Association {
         self.control.waiting.go(self.paths.way(path));
     }
 
-    /// Where SHUTDOWN or SHUTDOWN ACK goes that was not answered on `last`: where new data would, or,
-    /// since no heartbeat finds a path any more that works again, to all addresses in turn.
+    /// Returns the path for a SHUTDOWN or SHUTDOWN ACK that was not answered on `last`: that of new
+    /// data, or, since no heartbeat finds a path any more that works again, all addresses in turn.
     fn path_after(&self, last: usize) -> usize {
         let path = self.paths.data_path();
         if self.paths[path].state == PathState::Active {
@@ -143,7 +143,8 @@ impl Association {
         others.find(|path| self.paths[*path].state != PathState::Unconfirmed).unwrap_or(path)
     }
 
-    /// ABORT arrived (§9.1). One for an address that is being deleted is ignored (RFC 5061 §5.3 F4).
+    /// Handles an ABORT (§9.1). One for an address that is being deleted is ignored (RFC 5061 §5.3
+    /// F4).
     pub(super) fn on_abort(&mut self, packet: &Packet, causes: &[Cause]) {
         let addresses = self.control.addresses.as_ref();
         if addresses.is_some_and(|it| it.is_asked(AddressChange::Delete, packet.dst)) {
@@ -162,7 +163,7 @@ impl Association {
         });
     }
 
-    /// SHUTDOWN arrived.
+    /// Handles a SHUTDOWN.
     pub(super) fn on_shutdown(&mut self, now: Time, cum: Serial32) {
         match self.state() {
             State::Established | State::ShutdownPending => {
@@ -189,7 +190,7 @@ impl Association {
         }
     }
 
-    /// SHUTDOWN ACK arrived.
+    /// Handles a SHUTDOWN ACK.
     pub(super) fn on_shutdown_ack(&mut self, packet: &Packet, sctp: &SctpPacket) {
         if matches!(self.state(), State::ShutdownSent | State::ShutdownAckSent) {
             let complete = Chunk::ShutdownComplete { reflected: false };
@@ -199,7 +200,7 @@ impl Association {
         }
     }
 
-    /// SHUTDOWN COMPLETE arrived.
+    /// Handles a SHUTDOWN COMPLETE.
     pub(super) fn on_shutdown_complete(&mut self) {
         if self.state() == State::ShutdownAckSent {
             self.finish(CloseReason::Normal);

@@ -1,8 +1,8 @@
-//! Streams that start anew, and more of them: RE-CONFIG (RFC 6525).
+//! Streams start anew, and get more, by RE-CONFIG (RFC 6525).
 //!
-//! A stream that is to start anew first sends all that was given for it; until the peer has answered
-//! it takes no more. Which request is outstanding, and what the peer's last one got, is kept by
-//! [`Reconfig`]. A reset of all numbers, TSNs too, is in [`super::renumber`].
+//! A stream that is to start anew first sends all that was given for it; until the peer has
+//! answered it takes no more. Which request is outstanding, and what the peer's last one got, is
+//! kept by [`Reconfig`]. A reset of all numbers, TSNs too, is in [`super::renumber`].
 
 use super::{Association, Notification};
 use crate::control::reconfig::{Answer, Asked, Deferred, Reconfig, ReconfigError, Wish, result};
@@ -22,7 +22,8 @@ impl Association {
         self.wish(Wish::ResetOutgoing { streams: streams.to_vec(), answers: None })
     }
 
-    /// Asks the peer to do the same with its streams.
+    /// Asks the peer to make the sequence numbers of these streams of its own start anew, or of all
+    /// if none is named. A [`Notification::StreamReset`] follows for each.
     ///
     /// # Errors
     /// See [`ReconfigError`].
@@ -31,8 +32,8 @@ impl Association {
         self.wish(Wish::ResetIncoming(streams.to_vec()))
     }
 
-    /// Asks for more streams: to send on (`outgoing`), or for the peer to send
-    /// on. [`Notification::StreamsAdded`] follows.
+    /// Asks for `count` more streams: to send on (`outgoing`), or for the peer to send on.
+    /// [`Notification::StreamsAdded`] follows.
     ///
     /// # Errors
     /// See [`ReconfigError`].
@@ -62,7 +63,7 @@ impl Association {
         self.control.reconfig((self.sender.origin.add(1), self.receiver.origin.add(1)))
     }
 
-    /// A stream that is to start anew takes no more messages.
+    /// Returns whether a stream is to start anew, so that it takes no more messages.
     #[inline]
     pub(super) fn is_resetting(&self, stream: u16) -> bool {
         self.control.reconfig.as_ref().is_some_and(|reconfig| reconfig.is_resetting(stream))
@@ -84,7 +85,8 @@ impl Association {
         self.control.waiting.insist(Chunk::Reconfig(vec![request]));
     }
 
-    /// The answer is late (§5.1.1): again, as after T3-rtx; or the peer may be ready by now.
+    /// Handles a late answer (§5.1.1): the request leaves again, as after T3-rtx, or because the
+    /// peer may be ready by now.
     pub(super) fn on_reconfig_timer(&mut self, now: Time) {
         let late = self.control.reconfig.as_ref().and_then(|reconfig| reconfig.late_path());
         if let Some(path) = late {
@@ -100,7 +102,7 @@ impl Association {
         }
     }
 
-    /// RE-CONFIG arrived (§5.2).
+    /// Handles a RE-CONFIG (§5.2).
     pub(super) fn on_reconfig(&mut self, now: Time, parameters: &[Parameter]) {
         if !self.extensions.has(Extensions::RECONFIGURATION) || !self.state().may_receive() {
             return;
@@ -143,7 +145,7 @@ impl Association {
         }
     }
 
-    /// Answers a request, once for each number (§5.2.1).
+    /// Answers a request, which is performed once for each number (§5.2.1).
     fn answer(
         &mut self,
         request: Serial32,
@@ -161,7 +163,8 @@ impl Association {
         Parameter::ReconfigResponse { response: request, result, next_tsns }
     }
 
-    /// The peer's streams start anew once all before has arrived (§5.2.2).
+    /// Starts the peer's streams anew once all before has arrived (§5.2.2). Returns the result
+    /// code.
     fn on_outgoing_reset(&mut self, last_tsn: Serial32, streams: &[u16]) -> u32 {
         if streams.iter().any(|stream| *stream >= self.receiver.streams) {
             return result::WRONG_STREAM;
@@ -174,14 +177,15 @@ impl Association {
         result::PERFORMED
     }
 
-    /// Data of this stream with this TSN comes behind a reset that waits for what is before it.
+    /// Returns whether data of this stream with this TSN comes behind a reset that waits for what
+    /// is before it.
     #[inline]
     pub(super) fn is_behind_reset(&self, stream: u16, tsn: Serial32) -> bool {
         let reconfig = self.control.reconfig.as_ref();
         reconfig.is_some_and(|reconfig| reconfig.is_behind_reset(stream, tsn))
     }
 
-    /// Data has arrived: a reset that waited for it is done, and its request, which comes again,
+    /// Performs a reset that has waited for the data that arrived; its request, which comes again,
     /// hears so (§5.2.2 E2).
     #[inline]
     pub(super) fn resume_reset(&mut self) {
@@ -201,7 +205,7 @@ impl Association {
         }
     }
 
-    /// These streams of the peer start anew; all, if none is named.
+    /// Starts these streams of the peer anew; all, if none is named.
     fn reset_incoming(&mut self, streams: &[u16]) {
         let all: Vec<u16> = (0..self.receiver.streams).collect();
         for stream in if streams.is_empty() { &all } else { streams } {
@@ -210,7 +214,8 @@ impl Association {
         }
     }
 
-    /// The peer asks for our streams to start anew (§5.2.3).
+    /// Handles the peer's request for streams of this side to start anew (§5.2.3). Returns the
+    /// result code.
     fn on_incoming_reset(&mut self, request: Serial32, streams: &[u16]) -> u32 {
         if streams.iter().any(|stream| *stream >= self.sender.streams) {
             return result::WRONG_STREAM;
@@ -226,7 +231,8 @@ impl Association {
         result::PERFORMED
     }
 
-    /// The peer adds streams (§5.2.5), or asks us to (§5.2.6).
+    /// Handles the peer's addition of streams (§5.2.5), or its request for more of this side's
+    /// (§5.2.6). Returns the result code.
     fn on_add_streams(&mut self, outgoing: bool, count: u16) -> u32 {
         if count == 0 {
             return result::NOTHING_TO_DO;
@@ -247,7 +253,7 @@ impl Association {
         result::PERFORMED
     }
 
-    /// Our request was answered (§5.2.7).
+    /// Handles the answer to this side's request (§5.2.7).
     fn on_response(
         &mut self,
         now: Time,

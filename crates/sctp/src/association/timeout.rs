@@ -1,4 +1,4 @@
-//! What the association does by itself.
+//! Timers make the association act by itself.
 
 use super::{Association, Notification};
 use crate::paths::path::PathState;
@@ -51,7 +51,7 @@ impl Association {
         }
     }
 
-    /// T3-rtx expired (RFC 9260 §6.3.3).
+    /// Handles the expiry of T3-rtx (RFC 9260 §6.3.3).
     fn on_t3(&mut self, now: Time, index: usize) {
         let path = &mut self.paths[index];
         path.t3.stop();
@@ -88,15 +88,15 @@ impl Association {
         }
     }
 
-    /// A transmission to a path failed (§8.1, §8.2).
+    /// Counts a failed transmission to a path (§8.1, §8.2).
     pub(super) fn on_path_error(&mut self, now: Time, index: usize) {
         self.on_error_of_path(now, index);
         self.on_failure();
     }
 
-    /// A heartbeat was not answered: a failure of the association only on the path that carries its
-    /// data. Else dead alternates would end it while that one works, or is idle (RFC 9260 §8.1;
-    /// RFC 4960 counted all).
+    /// Counts a heartbeat that was not answered: it is a failure of the association only on the
+    /// path that carries its data. Else dead alternates would end it while that one works, or is
+    /// idle (RFC 9260 §8.1; RFC 4960 counted all).
     pub(super) fn on_idle_error(&mut self, now: Time, index: usize) {
         let counts = index == self.paths.data_path();
         // §8.3: the count of an inactive path does not grow any more.
@@ -119,7 +119,7 @@ impl Association {
         }
     }
 
-    /// Counts a failure of the association; too many end it (§8.1).
+    /// Counts a failure of the association; too many in a row end it (§8.1).
     pub(super) fn on_failure(&mut self) {
         if self.paths.count_failure(&self.config) {
             self.tell_of_failure();

@@ -1,4 +1,4 @@
-//! Settings that may change while an association lives, and what sockets share.
+//! Settings may change while an association lives; what sockets share is here, too.
 
 use super::Association;
 use crate::config::Config;
@@ -8,10 +8,9 @@ use anabranch_units::Time;
 use std::sync::Arc;
 
 impl Association {
-    /// Changes the settings. Those of the handshake count until it has begun;
-    /// of the others timeouts, limits of retransmission, heartbeats, MTU, SACK
-    /// delay and Nagle's rule are in force at once. Whatever both sides have
-    /// agreed on stays.
+    /// Changes the settings of the association by `change`. Those of the handshake count until it
+    /// has begun; of the others timeouts, limits of retransmission, heartbeats, MTU, SACK delay and
+    /// Nagle's rule are in force at once. Whatever both sides have agreed on stays.
     pub fn tune(&mut self, now: Time, change: impl FnOnce(&mut Config)) {
         let before = self.config.clone();
         let config = Arc::make_mut(&mut self.config);
@@ -52,62 +51,62 @@ impl Association {
         self
     }
 
-    /// The settings in force.
+    /// Returns the settings in force.
     pub fn config(&self) -> &Config {
         &self.config
     }
 
-    /// Streams that the peer may send on.
+    /// Returns how many streams the peer may send on.
     pub fn inbound_streams(&self) -> u16 {
         self.receiver.streams
     }
 
-    /// The adaptation code point that the peer gave (RFC 5061 §4.2.6).
+    /// Returns the adaptation code point that the peer gave, if it gave one (RFC 5061 §4.2.6).
     pub fn peer_adaptation(&self) -> Option<u32> {
         self.peer_adaptation
     }
 
-    /// Messages may be given up: both sides offered it (RFC 3758).
+    /// Returns whether messages may be given up, which both sides offered (RFC 3758).
     pub fn gives_up_messages(&self) -> bool {
         self.extensions.has(Extensions::PARTIAL)
     }
 
-    /// Streams may be changed: both sides offered it (RFC 6525).
+    /// Returns whether streams may be changed, which both sides offered (RFC 6525).
     pub fn changes_streams(&self) -> bool {
         self.extensions.has(Extensions::RECONFIGURATION)
     }
 
-    /// Addresses may be changed: both sides offered it (RFC 5061).
+    /// Returns whether addresses may be changed, which both sides offered (RFC 5061).
     pub fn changes_addresses(&self) -> bool {
         self.extensions.has(Extensions::ADDRESSES)
     }
 
-    /// Room of the peer's receive buffer, as it said last.
+    /// Returns the room of the peer's receive buffer as the peer said it last, in octets.
     pub fn peer_window(&self) -> u64 {
         self.sender.window.rwnd()
     }
 
-    /// Chunks with user data that are not acknowledged.
+    /// Returns how many chunks with user data are not acknowledged.
     pub fn unacknowledged_chunks(&self) -> usize {
         self.sender.flight.chunks.len()
     }
 
-    /// Nothing waits to be sent or acknowledged.
+    /// Returns whether nothing waits to be sent or acknowledged.
     pub fn is_dry(&self) -> bool {
         self.sender.is_dry()
     }
 
-    /// User data that fits a packet with one chunk of it.
+    /// Returns how many octets of user data fit a packet with one chunk of it.
     pub fn fragmentation_point(&self) -> u32 {
         self.paths.room.payload
     }
 
-    /// The TSN that the next new chunk will have.
+    /// Returns the TSN that the next new chunk will have.
     pub fn next_tsn(&self) -> anabranch_units::Serial32 {
         self.sender.next_tsn()
     }
 
-    /// The highest TSN up to which all has arrived from the peer.
+    /// Returns the highest TSN up to which all has arrived from the peer.
     pub fn cumulative_tsn(&self) -> anabranch_units::Serial32 {
         self.receiver.cumulative_tsn()
     }

@@ -1,14 +1,14 @@
-//! Authenticated chunks (RFC 4895).
+//! The settings of authenticated chunks (RFC 4895) are here.
 
 use anabranch_wire::AddressBook;
 use anabranch_wire::sctp::kind;
 
-/// The identifier of HMAC-SHA-1 (RFC 4895 §8.2).
+/// `SHA1` is the identifier of HMAC-SHA-1 (RFC 4895 §8.2).
 pub(crate) const SHA1: u16 = 1;
-/// The identifier of HMAC-SHA-256 (RFC 4895 §8.2).
+/// `SHA256` is the identifier of HMAC-SHA-256 (RFC 4895 §8.2).
 pub(crate) const SHA256: u16 = 3;
 
-/// What chunk authentication is to be like on one side.
+/// An `Authentication` says how one side authenticates chunks.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Authentication {
     /// These are the endpoint pair shared keys with their identifiers; the peer must have the same
@@ -28,7 +28,8 @@ pub struct Authentication {
 }
 
 impl Default for Authentication {
-    /// The empty key 0, ASCONF and ASCONF-ACK (RFC 5061 §4), both HMACs.
+    /// The default has the empty key 0, asks for authentication of ASCONF and ASCONF-ACK (RFC 5061
+    /// §4), and verifies both HMACs.
     fn default() -> Authentication {
         Authentication {
             keys: vec![(0, Vec::new())],
@@ -41,7 +42,7 @@ impl Default for Authentication {
 }
 
 impl Authentication {
-    /// What is wrong with it.
+    /// Returns what is wrong with the settings, if anything is.
     pub(crate) fn check(&self) -> Result<(), String> {
         if !self.keys.iter().any(|(id, _)| *id == self.active_key) {
             return Err(format!("active_key {}", self.active_key));

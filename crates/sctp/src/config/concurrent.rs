@@ -1,8 +1,8 @@
-//! Concurrent multipath transfer.
+//! The settings of concurrent multipath transfer are here.
 
-/// Concurrent multipath transfer: new data goes to all active paths (Iyengar, Amer
-/// and Stewart, IEEE/ACM Transactions on Networking 14(5), 2006). Its three
-/// remedies against the reordering that this causes, and a split of the buffer.
+/// In concurrent multipath transfer new data goes to all active paths (Iyengar, Amer and Stewart,
+/// IEEE/ACM Transactions on Networking 14(5), 2006). A `Concurrent` says which of its three
+/// remedies against the reordering that this causes are in force, and whether the buffer is split.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Concurrent {
     /// True: missing reports are counted within a path (split fast retransmit, §III-A).
@@ -19,7 +19,7 @@ pub struct Concurrent {
 }
 
 impl Default for Concurrent {
-    /// The three remedies, and the buffer for all.
+    /// The default has the three remedies, and one buffer for all paths.
     fn default() -> Concurrent {
         Concurrent {
             split_fast_retransmit: true,

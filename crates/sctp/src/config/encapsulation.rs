@@ -1,8 +1,8 @@
-//! UDP encapsulation.
+//! The settings of UDP encapsulation are here.
 
 use anabranch_wire::sctp::UDP_PORT;
 
-/// UDP ports of an association (RFC 6951).
+/// An `Encapsulation` has the UDP ports of an association (RFC 6951).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Encapsulation {
     /// Packets leave from this port, and come to it.
@@ -13,7 +13,7 @@ pub struct Encapsulation {
 }
 
 impl Default for Encapsulation {
-    /// 9899, the registered port, on both sides.
+    /// The default is 9899, the registered port, on both sides.
     fn default() -> Encapsulation {
         Encapsulation { local: UDP_PORT, remote: UDP_PORT }
     }

@@ -1,8 +1,8 @@
-//! When idle paths are probed.
+//! These settings say when idle paths are probed.
 
 use anabranch_units::Span;
 
-/// What the heartbeat interval's random part is a part of.
+/// A `Jitter` says of which time the random part of the heartbeat interval is a part.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Jitter {
     /// It is up to half of the RTO to either side (RFC 9260 §8.3).
@@ -14,25 +14,27 @@ pub enum Jitter {
     None,
 }
 
-/// Heartbeats that keep what is known of the alternates fresh while data is outstanding. With
-/// HB.interval alone (RFC 9260 §8.3) an alternate is measured every half minute.
+/// A `Probing` says whether more heartbeats leave than HB.interval asks for, which keep what is
+/// known of the alternates fresh while data is outstanding. With HB.interval alone (RFC 9260 §8.3)
+/// an alternate is measured every half minute.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Probing {
-    /// Single ones leave, every RTO.Initial at the latest, where the retransmission destination or
-    /// the failover compares paths by what changes while they are idle; else none do.
+    /// Single heartbeats leave, as with a [`Probe`] whose interval is RTO.Initial, where the
+    /// retransmission policy or the failover rule compares paths by what changes while they are
+    /// idle; else none do.
     #[default]
     AsPolicy,
-    /// None leave beside those of HB.interval.
+    /// No heartbeats leave beside those of HB.interval.
     Off,
-    /// These leave, whatever the policies are.
+    /// Heartbeats leave as this says, whatever the policies are.
     On(Probe),
 }
 
-/// How an alternate is probed.
+/// A `Probe` says how an alternate is probed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Probe {
-    /// The next measurement begins this time after one, with up to half of it to either side; after
-    /// an RTO where that is less. At least 1 ms.
+    /// The next measurement begins this time after one, or an RTO after it where that is less, with
+    /// up to half of either to both sides. The interval is at least 1 ms.
     pub interval: Span,
     /// This many heartbeats leave together, 1 to 100. One that is answered shows that the path
     /// works; each that is not is a loss.
@@ -43,7 +45,7 @@ pub struct Probe {
 }
 
 impl Default for Probe {
-    /// One, about once a second.
+    /// The default is one heartbeat, about once a second.
     fn default() -> Probe {
         Probe { interval: Span::from_secs(1), burst: 1 }
     }

@@ -1,8 +1,9 @@
-//! When data asks for its SACK at once.
+//! These settings say when data asks for its SACK at once.
 
-/// When a packet with new data asks for its SACK at once (the I bit, RFC 9260 §3.3.1, RFC 7053 §4),
-/// besides messages whose user asks for it ([`Message::immediate`](crate::Message::immediate)). A
-/// chunk that is sent again asks as it did the first time.
+/// An `ImmediateSacks` says when a packet with new data asks for its SACK at once (the I bit, RFC
+/// 9260 §3.3.1, RFC 7053 §4), besides messages whose user asks for it
+/// ([`Message::immediate`](crate::Message::immediate)). A chunk that is sent again asks as it did
+/// the first time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ImmediateSacks {
     /// True: something waits, and no more of it may leave on the path until a SACK comes: its
@@ -22,7 +23,7 @@ pub struct ImmediateSacks {
 }
 
 impl Default for ImmediateSacks {
-    /// The cases that RFC 7053 leaves to SCTP.
+    /// The default has the cases that RFC 7053 leaves to SCTP.
     fn default() -> ImmediateSacks {
         ImmediateSacks {
             window_full: true,

@@ -1,22 +1,23 @@
-//! How path MTUs are found out.
+//! These settings say how path MTUs are found out.
 
 use super::Config;
 
-/// When packets of several sizes probe what a path carries (DPLPMTUD, RFC 8899 §6.2). Without probing a
-/// path MTU is that of the settings, or what routers say (RFC 9260 §7.3).
+/// An `MtuProbing` says when packets of several sizes probe what a path carries (DPLPMTUD, RFC 8899
+/// §6.2). Without probing a path MTU is that of the settings, or what routers say (RFC 9260 §7.3).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum MtuProbing {
-    /// Never.
+    /// Paths are never probed.
     #[default]
     Off,
-    /// After T3-rtx has expired twice in a row on a path: larger packets may vanish there.
+    /// Probing begins once T3-rtx has expired twice in a row on a path, since larger packets may
+    /// vanish there.
     BlackHole,
-    /// From the start: packets have BASE_PLPMTU until larger ones have passed.
+    /// Probing begins with the association: packets have BASE_PLPMTU until larger ones have passed.
     Always,
 }
 
-/// The sizes between which a path MTU is searched for, in octets of IP packets, which are multiples of
-/// four (RFC 8899 §5.1.2).
+/// `Sizes` are those between which a path MTU is searched for, in octets of IP packets, which are
+/// multiples of four (RFC 8899 §5.1.2).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Sizes {
     /// `min` (MIN_PLPMTU) is believed to pass everywhere.
@@ -28,12 +29,12 @@ pub(crate) struct Sizes {
 }
 
 impl Config {
-    /// Least IP packet of IPv4 that settings and routers may ask for, in octets.
+    /// Settings and routers may ask for no smaller IP packets than this, in octets.
     pub(crate) const LEAST_MTU: u32 = 512;
-    /// What every link of IPv6 carries, in octets (RFC 8200 §5).
+    /// Every link of IPv6 carries packets of this many octets (RFC 8200 §5).
     const LEAST_IPV6: u32 = 1280;
 
-    /// The sizes that a search begins with.
+    /// Returns the sizes that a search begins with.
     pub(crate) fn mtu_sizes(&self) -> Sizes {
         let max = self.mtu & !3;
         let least = if self.ip_header == 40 { Self::LEAST_IPV6 } else { Self::LEAST_MTU };
@@ -42,7 +43,7 @@ impl Config {
         Sizes { min, base: base.clamp(min, max), max }
     }
 
-    /// The path MTU of a new path, in octets.
+    /// Returns the path MTU of a new path, in octets.
     pub(crate) fn first_mtu(&self) -> u32 {
         match self.mtu_probing {
             MtuProbing::Always => self.mtu_sizes().base,

@@ -1,6 +1,7 @@
-//! What the module of ns-2.35 does at losses.
+//! These settings say what the module of ns-2.35 does at losses.
 
-/// What the module of ns-2.35 (University of Delaware) does at losses and the RFCs do not.
+/// `Ns2Rules` are what the module of ns-2.35 (University of Delaware) does at losses and the RFCs
+/// do not.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ns2Rules {
     /// True: the association has one recovery point, the highest TSN sent at the last reduction.
@@ -24,8 +25,8 @@ pub struct Ns2Rules {
     /// report chunks below it missing, too. RFC 9260 §7.2.4 looks at each SACK alone.
     pub remembers_highest: bool,
     /// True: after a timeout of any path one packet leaves, and nothing else on any path before a
-    /// SACK comes, whatever that acknowledges. RFC 9260 §7.2.3 bounds the path that timed out, to one
-    /// packet in flight until something that went there is acknowledged.
+    /// SACK comes, whatever that acknowledges. RFC 9260 §7.2.3 bounds the path that timed out, to
+    /// one packet in flight until something that went there is acknowledged.
     pub timeout_stops_all: bool,
     /// True: what is sent again finds the window of a path that has rested as it was; only new data
     /// lets it decay first. RFC 9260 §7.2.1 makes no difference.
@@ -33,7 +34,7 @@ pub struct Ns2Rules {
 }
 
 impl Default for Ns2Rules {
-    /// All of them.
+    /// The default has all of the rules.
     fn default() -> Ns2Rules {
         Ns2Rules {
             recovery_point: true,

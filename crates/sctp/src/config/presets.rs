@@ -1,4 +1,4 @@
-//! The presets, each of which names a standard.
+//! Each preset names a standard, or a program.
 
 use super::{
     Config, InitialWindow, Jitter, MtuProbing, Ns2Rules, PartialAcked, Probing, UndoOptions,
@@ -10,11 +10,11 @@ use crate::scheduler::Scheduler;
 use anabranch_endpoint::RtoBounds;
 use anabranch_units::Span;
 
-/// The names that [`Config::preset`] knows.
+/// `PRESETS` are the names that [`Config::preset`] knows.
 pub const PRESETS: [&str; 4] = ["rfc2960", "rfc4960", "rfc9260", "ns2"];
 
 impl Config {
-    /// RFC 9260 (2022), with its parameters of §16.
+    /// Returns the settings of RFC 9260 (2022), with the parameters of its §16.
     pub fn rfc9260() -> Config {
         Config {
             mtu: 1500,
@@ -90,8 +90,8 @@ impl Config {
         }
     }
 
-    /// RFC 4960 (2007): another initial window, an RTO of 3 s before the first
-    /// sample, and a window that Max.Burst lowers.
+    /// Returns the settings of RFC 4960 (2007), which has another initial window, an RTO of 3 s
+    /// before the first sample, and a window that Max.Burst lowers.
     pub fn rfc4960() -> Config {
         let config = Config::rfc9260();
         Config {
@@ -108,8 +108,8 @@ impl Config {
         }
     }
 
-    /// RFC 2960 (2000): before explicit fast recovery, path confirmation and
-    /// the fourth MTU.
+    /// Returns the settings of RFC 2960 (2000), which is older than explicit fast recovery, path
+    /// confirmation and the fourth MTU of the initial window.
     pub fn rfc2960() -> Config {
         Config {
             initial_window: InitialWindow::Rfc2960,
@@ -122,8 +122,9 @@ impl Config {
         }
     }
 
-    /// The module of ns-2.35: RFC 4960 with the fourth missing report, as the multihoming paper has
-    /// it (the module's own default is the third), and what the module does otherwise.
+    /// Returns the settings of the module of ns-2.35: RFC 4960 with the fourth missing report, as
+    /// the multihoming paper has it (the module's own default is the third), and with what the
+    /// module does otherwise.
     pub fn ns2() -> Config {
         Config {
             window_unit: WindowUnit::Chunk,
@@ -136,7 +137,7 @@ impl Config {
         }
     }
 
-    /// The preset called `name`, one of [`PRESETS`].
+    /// Returns the preset called `name`, one of [`PRESETS`]; `None` when there is none.
     pub fn preset(name: &str) -> Option<Config> {
         match name {
             "rfc2960" => Some(Config::rfc2960()),

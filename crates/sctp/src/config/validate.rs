@@ -1,18 +1,18 @@
-//! Settings that no association can have.
+//! Settings that no association can have are refused here.
 
 use super::{Config, InitialWindow, Probing};
 use anabranch_units::Span;
 use anabranch_wire::sctp::kind;
 use std::fmt::{self, Display};
 
-/// A setting out of its range.
+/// A `ConfigError` names a setting that is out of its range.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ConfigError {
-    /// The field of [`Config`].
+    /// `field` is the name of the field of [`Config`].
     pub field: &'static str,
-    /// The value it has.
+    /// `value` is the value that it has.
     pub value: String,
-    /// What is allowed.
+    /// `allowed` says which values are allowed.
     pub allowed: String,
 }
 
@@ -24,7 +24,7 @@ impl fmt::Display for ConfigError {
 
 impl std::error::Error for ConfigError {}
 
-/// Refuses a value that is not `ok`.
+/// Returns an error unless the value is `ok`.
 fn check(
     ok: bool,
     field: &'static str,
@@ -36,7 +36,7 @@ fn check(
 }
 
 impl Config {
-    /// Refuses settings that no association can have.
+    /// Returns an error for the first setting that no association can have.
     ///
     /// use anabranch_sctp::Config;
     /// let config = Config { mtu: 100, ..Config::rfc9260() };
@@ -53,7 +53,7 @@ impl Config {
         check(*life > Span::ZERO, "cookie_life", life, "more than 0 s")
     }
 
-    /// Packets, streams and buffers.
+    /// Checks the sizes of packets and buffers, and the numbers of streams.
     fn check_sizes(&self) -> Result<(), ConfigError> {
         check((512..=65_535).contains(&self.mtu), "mtu", &self.mtu, "512 B to 65535 B")?;
         let base = &self.mtu_probe_base;
@@ -78,7 +78,7 @@ impl Config {
         check((1500..=1 << 30).contains(buffer), "send_buffer", buffer, "1500 B to 1 GiB")
     }
 
-    /// Windows and losses.
+    /// Checks the settings of windows and losses.
     fn check_windows(&self) -> Result<(), ConfigError> {
         if let InitialWindow::Mtus(n) = self.initial_window {
             check((1..=1_000_000).contains(&n), "initial_window", &n, "1 to 1000000 MTUs")?;
@@ -93,7 +93,8 @@ impl Config {
         Ok(())
     }
 
-    /// SACKs and retransmission timeouts.
+    /// Checks the settings of SACKs, of retransmission timeouts and of the timers of path MTU
+    /// probing.
     fn check_timing(&self) -> Result<(), ConfigError> {
         let (second, allowed) = (Span::from_secs(1), "at least 1 s (RFC 8899 §5.1.1)");
         if let Some(timer) = self.mtu_probe_timer {
@@ -112,7 +113,7 @@ impl Config {
         check(rto.max >= rto.min, "rto.max", &rto.max, "at least rto.min")
     }
 
-    /// Heartbeats and failures of paths.
+    /// Checks the settings of heartbeats and of failures of paths.
     fn check_paths(&self) -> Result<(), ConfigError> {
         let (least, allowed) = (Span::from_millis(1), "at least 1 ms");
         if let Some(interval) = self.heartbeat_interval {
@@ -132,7 +133,7 @@ impl Config {
         Ok(())
     }
 
-    /// Keys, and what needs them.
+    /// Checks the keys, and the settings that need them.
     fn check_authentication(&self) -> Result<(), ConfigError> {
         if let Some(authentication) = &self.authentication {
             let wrong = authentication.check().err().unwrap_or_default();

@@ -1,5 +1,5 @@
-//! Changes of our addresses, and answers to the peer's (RFC 5061): one ASCONF of a side is
-//! outstanding at a time (§5.1), with one change.
+//! Changes of this side's addresses, and answers to the peer's, are here (RFC 5061): one ASCONF of
+//! a side is outstanding at a time (§5.1), with one change.
 
 pub(crate) mod refusal;
 
@@ -11,15 +11,16 @@ use anabranch_wire::sctp::{AddressChange, Cause, Chunk, Parameter};
 use std::collections::VecDeque;
 use std::fmt;
 
-/// Why a change of the addresses was not begun.
+/// An `AddressError` says why a change of the addresses was not begun.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AddressError {
-    /// Both sides must offer `dynamic_addresses`, and the association must be
-    /// established.
+    /// One of the sides does not offer `dynamic_addresses`, or the state is none of ESTABLISHED,
+    /// SHUTDOWN-PENDING and SHUTDOWN-SENT, or the peer has said that it does not know such a
+    /// change.
     NotAvailable,
-    /// The address is ours already, or is not ours.
+    /// The address belongs to this side already, or does not belong to it.
     Unfit(Addr),
-    /// It is the last one.
+    /// It is the last address of this side.
     Last,
     /// Too many changes wait.
     TooMany,
@@ -37,26 +38,27 @@ impl fmt::Display for AddressError {
 }
 impl std::error::Error for AddressError {}
 
-/// Changes that wait, at most.
+/// At most this many changes wait, the outstanding one included.
 const MAX_WISHES: usize = 16;
 
-/// Answers that are kept, at most; a packet of the peer's with more ASCONFs gets the last ones again.
+/// At most this many answers are kept; a packet of the peer's with more ASCONFs gets the last ones
+/// again.
 const MAX_ANSWERS: usize = 16;
 
-/// `Addresses` is what exists once addresses were to be changed.
+/// `Addresses` exist once addresses were to be changed, by either side.
 #[derive(Debug)]
 pub(crate) struct Addresses {
-    /// `serial` of our next ASCONF, or of the one outstanding.
+    /// `serial` is the number of this side's next ASCONF, or of the one outstanding.
     serial: Serial32,
-    /// `expected` is the number of the peer's next.
+    /// `expected` is the number of the peer's next ASCONF.
     expected: Serial32,
     /// `asked` is the ASCONF that is outstanding.
     asked: Option<Chunk>,
-    /// `wishes` are the changes that we want, the outstanding one first.
+    /// `wishes` are the changes that this side wants, the outstanding one first.
     wishes: VecDeque<(AddressChange, Addr)>,
-    /// `answered` are our last ASCONF-ACKs, for the peer that did not get them (§5.2 E1).
+    /// `answered` are this side's last ASCONF-ACKs, for a peer that did not get them (§5.2 E1).
     answered: VecDeque<(Serial32, Chunk)>,
-    /// `path` that the outstanding ASCONF left on last.
+    /// `path` is the index of the path that the outstanding ASCONF left on last.
     path: usize,
     /// `unknown` are the changes that the peer has said it does not know.
     unknown: Vec<AddressChange>,
@@ -64,19 +66,20 @@ pub(crate) struct Addresses {
     pub timer: Timer,
 }
 
-/// `Outcome` is what the peer made of a change of ours.
+/// An `Outcome` says what the peer made of a change of this side's.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Outcome {
-    /// The change.
+    /// `change` is the kind of the change.
     pub change: AddressChange,
-    /// Our address.
+    /// `address` is the own address that was to change.
     pub address: Addr,
-    /// The peer took it.
+    /// `accepted` says that the peer took the change.
     pub accepted: bool,
 }
 
 impl Outcome {
-    /// The address is ours no longer: it was taken away, or never taken.
+    /// Returns whether the address does not belong to this side any more: it was taken away, or
+    /// never taken.
     pub fn ends(&self) -> bool {
         (self.change == AddressChange::Delete) == self.accepted
             && self.change != AddressChange::SetPrimary
@@ -84,7 +87,8 @@ impl Outcome {
 }
 
 impl Addresses {
-    /// Nothing was asked for; the initial TSNs are `ours` and `theirs`, the first numbers (§5.1 C1).
+    /// `starting_at` makes a state in which nothing was asked for; the initial TSNs are `ours` and
+    /// `theirs`, which are the first numbers (§5.1 C1).
     pub fn starting_at(ours: Serial32, theirs: Serial32) -> Addresses {
         Addresses {
             serial: ours,
@@ -98,7 +102,7 @@ impl Addresses {
         }
     }
 
-    /// Wants a change.
+    /// Adds a change that this side wants.
     pub fn wish(&mut self, change: AddressChange, addr: Addr) -> Result<(), AddressError> {
         if self.unknown.contains(&change) {
             return Err(AddressError::NotAvailable);
@@ -110,17 +114,17 @@ impl Addresses {
         Ok(())
     }
 
-    /// The change waits, or is outstanding.
+    /// Returns whether the change waits, or is outstanding.
     pub fn is_wished(&self, change: AddressChange, addr: Addr) -> bool {
         self.wishes.contains(&(change, addr))
     }
 
-    /// The change is that of the ASCONF that is outstanding.
+    /// Returns whether the change is that of the ASCONF that is outstanding.
     pub fn is_asked(&self, change: AddressChange, addr: Addr) -> bool {
         self.asked.is_some() && self.wishes.front() == Some(&(change, addr))
     }
 
-    /// Changes of these kinds and addresses are not wanted any more; gives them.
+    /// Drops the changes that `is` names, and returns them.
     pub fn give_up(
         &mut self,
         is: impl Fn(AddressChange, Addr) -> bool,
@@ -131,18 +135,18 @@ impl Addresses {
         gone
     }
 
-    /// The path that the outstanding ASCONF left on last.
+    /// Returns the index of the path that the outstanding ASCONF left on last.
     pub fn path(&self) -> usize {
         self.path
     }
 
-    /// A path goes: the index follows.
+    /// Changes the index of the path as the removal of a path asks.
     pub fn follow(&mut self, removal: Removal) {
         self.path = removal.moved(self.path);
     }
 
-    /// The next ASCONF leaves, if none is outstanding; `local` are our addresses. Gives whether it
-    /// does: [`Addresses::send`] has it.
+    /// Makes the next ASCONF, if none is outstanding and a change waits; `local` are the own
+    /// addresses. Returns whether it did: [`Addresses::send`] has it.
     pub fn ask(&mut self, local: &[Addr]) -> bool {
         let (None, Some((change, addr))) = (&self.asked, self.wishes.front().copied()) else {
             return false;
@@ -156,7 +160,8 @@ impl Addresses {
         true
     }
 
-    /// The outstanding ASCONF leaves on `path`, perhaps again; T4-rto expires at `deadline`.
+    /// Returns the outstanding ASCONF, which leaves on `path`, perhaps again; T4-rto expires at
+    /// `deadline`.
     pub fn send(&mut self, path: usize, deadline: Time) -> Option<Chunk> {
         self.timer.stop();
         let asconf = self.asked.clone()?;
@@ -165,7 +170,8 @@ impl Addresses {
         Some(asconf)
     }
 
-    /// ASCONF-ACK arrived (§5.1 D): what became of our change, if it answers that.
+    /// Handles an ASCONF-ACK (§5.1 D). Returns what became of the change, if it answers the one
+    /// that is outstanding.
     pub fn on_ack(&mut self, serial: Serial32, parameters: &[Parameter]) -> Option<Outcome> {
         if self.asked.is_none() || self.serial != serial {
             return None;
@@ -191,17 +197,17 @@ impl Addresses {
         Some(Outcome { change, address, accepted: refusal.is_none() })
     }
 
-    /// An answer with this number answers what was not asked yet (§5.3 F0).
+    /// Returns whether an answer with this number answers what was not asked yet (§5.3 F0).
     pub fn is_ahead(&self, serial: Serial32) -> bool {
         self.asked.is_none() && serial.distance_from(self.serial) >= 0
     }
 
-    /// The peer's next ASCONF has this number.
+    /// Returns whether the peer's next ASCONF has this number.
     pub fn is_next(&self, serial: Serial32) -> bool {
         serial == self.expected
     }
 
-    /// The peer's next ASCONF gets these parameters for an answer.
+    /// Keeps the answer to the peer's next ASCONF, which has these parameters.
     pub fn settle(&mut self, serial: Serial32, parameters: Vec<Parameter>) {
         self.answered.push_back((serial, Chunk::AsconfAck { serial, parameters }));
         if self.answered.len() > MAX_ANSWERS {
@@ -210,7 +216,7 @@ impl Addresses {
         self.expected = serial.add(1);
     }
 
-    /// The answer to the ASCONF with this number, if that is kept (§5.2 E).
+    /// Returns the answer to the ASCONF with this number, if that is kept (§5.2 E).
     pub fn answer(&self, serial: Serial32) -> Option<Chunk> {
         let found = self.answered.iter().find(|answered| answered.0 == serial);
         found.map(|answered| answered.1.clone())

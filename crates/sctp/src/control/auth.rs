@@ -1,5 +1,5 @@
-//! Authenticated chunks (RFC 4895): keys from what both sides sent in INIT and INIT
-//! ACK, and the HMACs of AUTH chunks.
+//! Chunks are authenticated here (RFC 4895): keys are made of what both sides sent in INIT and INIT
+//! ACK, and AUTH chunks have HMACs.
 
 use super::sha1;
 use crate::config::Authentication;
@@ -7,7 +7,7 @@ use crate::config::authentication::SHA256;
 use anabranch_endpoint::{Generator, mac};
 use anabranch_wire::sctp::{Chunk, Chunks, Parameter, SctpPacket, kind};
 
-/// Octets of RANDOM (§3.1).
+/// The parameter RANDOM has this many octets of random data (§3.1).
 pub(crate) const RANDOM: usize = 32;
 
 impl Authentication {
@@ -20,7 +20,7 @@ impl Authentication {
     }
 }
 
-/// Appends a parameter to a key vector: without padding (§6.1). Others are not
+/// Appends a parameter to a key vector, without padding (§6.1). Parameters of other types are not
 /// part of it.
 pub(crate) fn extend_vector(vector: &mut Vec<u8>, parameter: &Parameter) {
     let (kind, value): (u16, Vec<u8>) = match parameter {
@@ -36,7 +36,7 @@ pub(crate) fn extend_vector(vector: &mut Vec<u8>, parameter: &Parameter) {
     vector.extend_from_slice(&value);
 }
 
-/// The value of a parameter in a key vector.
+/// Returns the value of the parameter of type `wanted` in a key vector, if it is there.
 fn find(vector: &[u8], wanted: u16) -> Option<&[u8]> {
     let mut rest = vector;
     while let [a, b, c, d, ..] = rest {
@@ -50,7 +50,7 @@ fn find(vector: &[u8], wanted: u16) -> Option<&[u8]> {
     None
 }
 
-/// A key vector in the order of §6.1, whatever the order of the parameters was.
+/// Returns a key vector in the order of §6.1, whatever the order of the parameters was.
 fn canonical(vector: &[u8]) -> Vec<u8> {
     let mut ordered = Vec::with_capacity(vector.len());
     for kind in [0x8002_u16, 0x8003, 0x8004] {
@@ -63,36 +63,37 @@ fn canonical(vector: &[u8]) -> Vec<u8> {
     ordered
 }
 
-/// A key vector has the parameters without which nothing can be authenticated (§3.1, §3.3).
+/// Returns whether a key vector has the parameters without which nothing can be authenticated:
+/// RANDOM and the HMAC identifiers (§3.1, §3.3).
 pub(crate) fn offers(vector: &[u8]) -> bool {
     find(vector, 0x8002).is_some() && find(vector, 0x8004).is_some()
 }
 
-/// This side's part of the keys, and once the peer's is known all of it.
+/// An `Auth` is this side's part of the keys, and all of them once the peer's part is known.
 #[derive(Clone, Debug)]
 pub(crate) struct Auth {
     random: [u8; RANDOM],
     agreed: Option<Agreed>,
-    /// The key that this side signs with.
+    /// `active_key` is the identifier of the key that this side signs with.
     pub active_key: u16,
 }
 
 #[derive(Clone, Debug)]
 struct Agreed {
-    /// What the peer wants authenticated.
+    /// `chunks` are the types of the chunks that the peer wants authenticated.
     chunks: Vec<u8>,
-    /// The HMAC that this side signs with.
+    /// `algorithm` is the identifier of the HMAC that this side signs with.
     algorithm: u16,
-    /// Association shared keys (§6.1).
+    /// `keys` are the association shared keys with their identifiers (§6.1).
     keys: Vec<(u16, Vec<u8>)>,
 }
 
-/// Why a packet's AUTH chunk does not count.
+/// A `Failure` says why a packet's AUTH chunk does not count.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Failure {
-    /// The HMAC is not one of ours (an ERROR says so, §6.3).
+    /// The HMAC is not one of this side's; an ERROR says so (§6.3).
     Algorithm(u16),
-    /// Another key, or another HMAC: silence.
+    /// The key is another, or the HMAC is wrong; nothing is answered.
     Forged,
 }
 
@@ -105,17 +106,17 @@ impl Auth {
         Auth { random, agreed: None, active_key: config.active_key }
     }
 
-    /// The parameters of our INIT or INIT ACK.
+    /// Returns the parameters of this side's INIT or INIT ACK.
     pub fn parameters(&self, config: &Authentication) -> Vec<Parameter> {
         config.parameters(&self.random)
     }
 
-    /// What a cookie remembers of both sides.
+    /// Returns what a cookie remembers of both sides.
     pub fn remember(&self, peer: &[u8]) -> Box<[u8]> {
         [self.random.as_slice(), peer].concat().into()
     }
 
-    /// From what a cookie remembers.
+    /// Makes an `Auth` of what a cookie remembers; `None` when that is too short.
     pub fn recall(config: &Authentication, octets: &[u8]) -> Option<Auth> {
         let (random, peer) = octets.split_first_chunk::<RANDOM>()?;
         let mut auth = Auth { random: *random, agreed: None, active_key: config.active_key };
@@ -123,8 +124,8 @@ impl Auth {
         Some(auth)
     }
 
-    /// The peer's key vector is known: both sides authenticate if it has a RANDOM
-    /// and an HMAC that we have.
+    /// Makes the keys, as the peer's key vector is known: both sides authenticate if it has a
+    /// RANDOM and an HMAC that this side has.
     pub fn agree(&mut self, config: &Authentication, peer: &[u8]) {
         let mut own = Vec::new();
         self.parameters(config).iter().for_each(|p| extend_vector(&mut own, p));
@@ -153,7 +154,7 @@ impl Auth {
         self.agreed.is_some()
     }
 
-    /// Octets of the AUTH chunk in our packets.
+    /// Returns the size of the AUTH chunk in this side's packets, in octets; 0 where there is none.
     pub fn room(&self) -> u32 {
         self.agreed.as_ref().map_or(0, |agreed| match agreed.algorithm {
             SHA256 => 8 + 32,
@@ -182,7 +183,8 @@ impl Auth {
         }
     }
 
-    /// The AUTH chunk at `at` is right for itself and all after it (§6.3).
+    /// Verifies the AUTH chunk at the index `at`, which covers itself and all chunks after it
+    /// (§6.3).
     pub fn verify(
         &self,
         config: &Authentication,

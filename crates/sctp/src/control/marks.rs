@@ -1,18 +1,19 @@
-//! Marks of routers on packets that arrive (RFC 4960 Appendix A): they are reported by ECNE until a
-//! CWR answers.
+//! Marks of routers on packets that arrive (RFC 4960 Appendix A) are reported by ECNE until a CWR
+//! answers.
 
 use anabranch_units::Serial32;
 use anabranch_wire::sctp::{Chunk, SctpPacket};
 
-/// `Marks` has the mark that the peer has not answered.
+/// `Marks` has the mark that the peer has not answered, if there is one.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Marks {
-    /// `lowest` TSN of the packet that was marked first since the last answer.
+    /// `lowest` is the lowest TSN of the packet that was marked first since the last answer.
     lowest: Option<Serial32>,
 }
 
 impl Marks {
-    /// A packet came with CE; false when it has no user data, so that there is nothing to report.
+    /// Notes that a packet came with CE. Returns false when it has no user data, so that there is
+    /// nothing to report.
     pub fn on_mark(&mut self, sctp: &SctpPacket) -> bool {
         let tsn = |chunk: &Chunk| match chunk {
             Chunk::Data(data) => Some(data.tsn),
@@ -25,13 +26,13 @@ impl Marks {
         true
     }
 
-    /// The report that goes with each SACK.
+    /// Returns the report that goes with each SACK, if there is one.
     #[inline]
     pub fn report(&self) -> Option<Chunk> {
         self.lowest.map(Chunk::Ecne)
     }
 
-    /// The peer has reduced its window for a report of `tsn`.
+    /// Notes that the peer has reduced its window for a report of `tsn`.
     pub fn on_cwr(&mut self, tsn: Serial32) {
         self.lowest.take_if(|lowest| lowest.distance_from(tsn) <= 0);
     }

@@ -1,11 +1,11 @@
-//! Packets that are complete.
+//! Packets that are complete wait here.
 
 use anabranch_wire::sctp::Chunk;
 use anabranch_wire::{Addr, Body, Packet};
 use std::collections::VecDeque;
 
-/// Answers beyond so many packets are not given: the host drains them after each packet that comes
-/// in.
+/// Answers beyond this many packets are not given: the host drains them after each packet that
+/// comes in.
 const MOST: usize = 64;
 
 /// `Outbox` has packets that are complete, in the order in which they leave.
@@ -13,23 +13,23 @@ const MOST: usize = 64;
 pub(crate) struct Outbox(VecDeque<Packet>);
 
 impl Outbox {
-    /// A packet of our own leaves.
+    /// Adds a packet of this side's own, which leaves in any case.
     pub fn push(&mut self, packet: Packet) {
         self.0.push_back(packet);
     }
 
-    /// Returns whether an answer is taken: a peer cannot make them many.
+    /// Returns whether an answer is taken, so that a peer cannot fill the outbox.
     pub fn has_room(&self) -> bool {
         self.0.len() < MOST
     }
 
-    /// The next packet.
+    /// Takes the next packet.
     #[inline]
     pub fn pop(&mut self) -> Option<Packet> {
         self.0.pop_front()
     }
 
-    /// The heartbeat that was to leave for `to` by itself, if one was.
+    /// Takes the heartbeat that was to leave for `to` by itself, if there is one.
     pub fn take_probe(&mut self, to: Addr) -> Option<Chunk> {
         let is_probe = |packet: &Packet| match &packet.body {
             Body::Sctp(sctp) => {
@@ -46,7 +46,7 @@ impl Outbox {
         }
     }
 
-    /// How many packets wait.
+    /// Returns how many packets wait.
     pub fn len(&self) -> usize {
         self.0.len()
     }

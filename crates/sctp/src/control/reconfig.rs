@@ -1,5 +1,5 @@
-//! Requests for changes of streams, and answers to the peer's (RFC 6525): one request of a side is
-//! outstanding at a time. What it asks for is done when its answer says so (§5.2.7).
+//! Requests for changes of streams, and answers to the peer's, are here (RFC 6525): one request of
+//! a side is outstanding at a time. What it asks for is done when its answer says so (§5.2.7).
 
 use crate::association::Reconfiguration;
 use crate::paths::Removal;
@@ -9,15 +9,15 @@ use anabranch_wire::sctp::Parameter;
 use std::collections::VecDeque;
 use std::fmt;
 
-/// Why a change of the streams was not begun.
+/// A `ReconfigError` says why a change of the streams was not begun.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ReconfigError {
-    /// The peer has not offered RE-CONFIG, or this side has not, or the
-    /// association is not established.
+    /// The peer has not offered RE-CONFIG, or this side has not, or the state is none of
+    /// ESTABLISHED, SHUTDOWN-PENDING and SHUTDOWN-SENT.
     NotAvailable,
-    /// There is no such stream; this many there are.
+    /// There is no such stream; the number is how many there are.
     NoSuchStream(u16),
-    /// Too many requests wait, or more streams than 65535 would be.
+    /// Too many requests wait, no stream is asked for, or there would be more than 65535 of them.
     TooMany,
 }
 
@@ -32,7 +32,7 @@ impl fmt::Display for ReconfigError {
 }
 impl std::error::Error for ReconfigError {}
 
-/// Results of §4.4.
+/// These are the results of §4.4.
 pub(crate) mod result {
     pub const NOTHING_TO_DO: u32 = 0;
     pub const PERFORMED: u32 = 1;
@@ -43,15 +43,16 @@ pub(crate) mod result {
     pub const IN_PROGRESS: u32 = 6;
 }
 
-/// Requests that wait, at most.
+/// At most this many requests wait, the outstanding one included.
 const MAX_WISHES: usize = 16;
 
-/// `Answer` is what a request gets.
+/// An `Answer` is what a request gets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Answer {
-    /// Result code.
+    /// `code` is the result code (§4.4).
     pub code: u32,
-    /// To a TSN reset: the next TSNs of who answers, and of who asked.
+    /// `next_tsns` are, in the answer to a TSN reset, the next TSNs of the side that answers, and
+    /// of the side that asked.
     pub next_tsns: Option<(Serial32, Serial32)>,
 }
 
@@ -61,22 +62,22 @@ impl From<u32> for Answer {
     }
 }
 
-/// `Wish` is what this side wants.
+/// A `Wish` is a change that this side wants.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Wish {
-    /// Our streams start anew (all if none is named), perhaps since the peer
-    /// asked for it in this request.
+    /// The streams of this side start anew, all of them if none is named. `answers` is the number
+    /// of the peer's request that asked for it, if one did.
     ResetOutgoing { streams: Vec<u16>, answers: Option<Serial32> },
-    /// The peer's do.
+    /// The named streams of the peer start anew, all of them if none is named.
     ResetIncoming(Vec<u16>),
-    /// More streams.
+    /// There are `count` more streams, of this side if `outgoing`, else of the peer.
     Add { outgoing: bool, count: u16 },
-    /// All numbers start anew.
+    /// All numbers of the association start anew.
     Renumber,
 }
 
 impl Wish {
-    /// What the peer is asked for.
+    /// Returns what the peer is asked for.
     pub fn request(&self) -> Reconfiguration {
         match self {
             Wish::ResetOutgoing { .. } => Reconfiguration::ResetOutgoing,
@@ -95,54 +96,55 @@ impl Wish {
     }
 }
 
-/// `Asked` is what a request of the peer is by its number (§5.2.1).
+/// An `Asked` says what a request of the peer is by its number (§5.2.1).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Asked {
-    /// The next one.
+    /// It is the next one.
     Next,
-    /// The last one again: its answer.
+    /// It is one of the last two again; this is the answer that it got.
     Again(Answer),
-    /// Another.
+    /// It has another number, which is wrong.
     Wrong,
 }
 
-/// `Deferred` is a reset of the peer's streams that waits for TSNs.
+/// A `Deferred` is a reset of the peer's streams that waits for TSNs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Deferred {
-    /// `last_tsn` is the last that the peer assigned before it.
+    /// `last_tsn` is the last TSN that the peer assigned before it.
     pub last_tsn: Serial32,
-    /// `streams` that start anew; none means all.
+    /// `streams` are those that start anew; none means all.
     pub streams: Vec<u16>,
 }
 
-/// `Reconfig` is what exists once streams were to be changed.
+/// A `Reconfig` exists once streams were to be changed, by either side.
 #[derive(Debug)]
 pub(crate) struct Reconfig {
-    /// `number` of our next request, or of the one outstanding.
+    /// `number` is that of this side's next request, or of the one outstanding.
     number: Serial32,
-    /// `expected` is the number of the peer's next.
+    /// `expected` is the number of the peer's next request.
     expected: Serial32,
     /// `asked` is the outstanding request as it was sent.
     asked: Option<Parameter>,
-    /// `wishes` are what we want, the outstanding request first.
+    /// `wishes` are the changes that this side wants, the outstanding request first.
     wishes: VecDeque<Wish>,
-    /// `answered` is what the peer's last two requests got for an answer, the last one first: one
+    /// `answered` are the answers to the peer's last two requests, the last one first: one
     /// RE-CONFIG has two requests at most.
     answered: [Option<Answer>; 2],
     /// `deferred` is a reset of the peer's streams that waits for TSNs (§5.2.2 E2).
     deferred: Option<Deferred>,
-    /// `path` that the outstanding request left on last.
+    /// `path` is the index of the path that the outstanding request left on last.
     path: usize,
-    /// `waits`: the peer has said that it is not ready yet.
+    /// `waits` says that the peer has answered that it is not ready yet.
     waits: bool,
-    /// `timer` of the outstanding request.
+    /// `timer` is that of the outstanding request.
     timer: Timer,
-    /// `hold` runs while the peer waits to renumber: no new data until then.
+    /// `hold` runs while the peer waits to renumber: no new data leaves until then.
     pub hold: Timer,
 }
 
 impl Reconfig {
-    /// Nothing was asked for; the initial TSNs are `ours` and `theirs`, the first numbers (§4.1).
+    /// `starting_at` makes a state in which nothing was asked for; the initial TSNs are `ours` and
+    /// `theirs`, which are the first numbers (§4.1).
     pub fn starting_at(ours: Serial32, theirs: Serial32) -> Reconfig {
         Reconfig {
             number: ours,
@@ -158,27 +160,27 @@ impl Reconfig {
         }
     }
 
-    /// New data waits for numbers that are about to change.
+    /// Returns whether new data waits for numbers that are about to change.
     pub fn holds_data(&self) -> bool {
         self.hold.is_armed() || matches!(self.asked, Some(Parameter::TsnReset { .. }))
     }
 
-    /// Something waits to be asked for.
+    /// Returns whether a request waits to be sent.
     pub fn is_waiting(&self) -> bool {
         self.asked.is_none() && !self.wishes.is_empty()
     }
 
-    /// When an answer is late, or the peer was waited for in vain.
+    /// Returns the date at which an answer is late, or the peer was waited for in vain.
     pub fn deadline(&self) -> Time {
         self.timer.deadline().min(self.hold.deadline())
     }
 
-    /// The answer to our request is late.
+    /// Returns whether the answer to this side's request is late.
     pub fn is_late(&self, now: Time) -> bool {
         self.timer.expired(now)
     }
 
-    /// Wants a change.
+    /// Adds a change that this side wants.
     pub fn wish(&mut self, wish: Wish) -> Result<(), ReconfigError> {
         if self.wishes.len() == MAX_WISHES {
             return Err(ReconfigError::TooMany);
@@ -187,13 +189,13 @@ impl Reconfig {
         Ok(())
     }
 
-    /// A stream that is to start anew takes no more messages.
+    /// Returns whether the stream is to start anew, so that it takes no more messages.
     pub fn is_resetting(&self, stream: u16) -> bool {
         self.wishes.iter().any(|wish| wish.is_reset_of(stream))
     }
 
-    /// Our own request that is outstanding makes all of these streams start anew, or all that there
-    /// are where none is named (§5.2.3).
+    /// Returns whether this side's outstanding request makes all of these streams start anew, or
+    /// all that there are where none is named (§5.2.3).
     pub fn covers(&self, streams: &[u16]) -> bool {
         match &self.asked {
             Some(Parameter::OutgoingReset { streams: own, .. }) => {
@@ -204,9 +206,9 @@ impl Reconfig {
         }
     }
 
-    /// The next request, if it may be sent: `unsent` says of streams (of all, if none is named)
-    /// whether something waits to be sent there, `is_dry` whether nothing waits or is outstanding.
-    /// `last_tsn` is the last that was sent.
+    /// Returns the next request, if it may be sent. `unsent` says of streams (of all, if none is
+    /// named) whether something waits to be sent there, `is_dry` whether nothing waits or is
+    /// outstanding. `last_tsn` is the last TSN that was sent.
     pub fn next_request(
         &self,
         unsent: impl Fn(&[u16]) -> bool,
@@ -232,15 +234,15 @@ impl Reconfig {
         }
     }
 
-    /// The request leaves on `path`; its answer is late at `deadline`.
+    /// Notes that the request leaves on `path`; its answer is late at `deadline`.
     pub fn ask(&mut self, request: Parameter, path: usize, deadline: Time) {
         self.asked = Some(request);
         self.path = path;
         self.timer.set(deadline);
     }
 
-    /// The answer is late (§5.1.1), or the peer may be ready by now (§5.2.7): the request to send
-    /// again on `path`, whose answer is late at `deadline`.
+    /// Returns the request to send again on `path`, as its answer is late (§5.1.1), or the peer may
+    /// be ready by now (§5.2.7). The next answer is late at `deadline`.
     pub fn ask_again(&mut self, path: usize, deadline: Time) -> Option<Parameter> {
         self.timer.stop();
         let asked = self.asked.clone()?;
@@ -249,23 +251,23 @@ impl Reconfig {
         Some(asked)
     }
 
-    /// The path that the outstanding request left on last; `None` when the peer has answered that it
-    /// is not ready, so that nothing has failed (§5.2.7 H2).
+    /// Returns the index of the path that the outstanding request left on last; `None` when the
+    /// peer has answered that it is not ready, so that nothing has failed (§5.2.7 H2).
     pub fn late_path(&self) -> Option<usize> {
         (!self.waits).then_some(self.path)
     }
 
-    /// A path goes: the index follows.
+    /// Changes the index of the path as the removal of a path asks.
     pub fn follow(&mut self, removal: Removal) {
         self.path = removal.moved(self.path);
     }
 
-    /// Streams of the peer start anew when all up to a TSN has arrived.
+    /// Keeps a reset of the peer's streams until all TSNs before it have arrived.
     pub fn defer(&mut self, reset: Deferred) {
         self.deferred = Some(reset);
     }
 
-    /// Data of this stream with this TSN comes behind a reset that is deferred.
+    /// Returns whether data of this stream with this TSN comes behind a reset that is deferred.
     pub fn is_behind_reset(&self, stream: u16, tsn: Serial32) -> bool {
         self.deferred.as_ref().is_some_and(|reset| {
             let covered = reset.streams.is_empty() || reset.streams.contains(&stream);
@@ -273,28 +275,28 @@ impl Reconfig {
         })
     }
 
-    /// The deferred reset, if what it waits for has arrived.
+    /// Takes the deferred reset, if what it waits for has arrived.
     pub fn take_deferred(&mut self, has_arrived: impl Fn(Serial32) -> bool) -> Option<Deferred> {
         self.deferred.take_if(|reset| has_arrived(reset.last_tsn))
     }
 
-    /// The request that is outstanding.
+    /// Returns the request that is outstanding, if one is.
     pub fn asked(&self) -> Option<&Parameter> {
         self.asked.as_ref()
     }
 
-    /// The outstanding request has this number.
+    /// Returns whether the outstanding request has this number.
     pub fn is_asked(&self, number: Serial32) -> bool {
         self.number == number && self.asked.is_some()
     }
 
-    /// The peer is not ready yet: it is asked again at `deadline`.
+    /// Notes that the peer is not ready yet: it is asked again at `deadline`.
     pub fn wait(&mut self, deadline: Time) {
         self.waits = true;
         self.timer.set(deadline);
     }
 
-    /// The outstanding request is settled.
+    /// Ends the outstanding request, and returns what it asked for.
     pub fn end_request(&mut self) -> Option<Wish> {
         self.asked.take()?;
         self.waits = false;
@@ -303,7 +305,7 @@ impl Reconfig {
         self.wishes.pop_front()
     }
 
-    /// What a request of the peer is by its number.
+    /// Returns what a request of the peer is by its number.
     pub fn look(&self, request: Serial32) -> Asked {
         let before = |n: u32| request.add(n) == self.expected;
         match self.answered {
@@ -314,8 +316,8 @@ impl Reconfig {
         }
     }
 
-    /// The peer's next request got this answer. One in progress comes again with its number, unless
-    /// it is an incoming reset, which our own request answers.
+    /// Keeps the answer to the peer's next request. Where it is "in progress" the request comes
+    /// again with its number, and nothing is kept.
     pub fn settle(&mut self, answer: Answer) {
         if answer.code != result::IN_PROGRESS {
             self.expected = self.expected.add(1);

@@ -1,5 +1,5 @@
-//! SHA-1 (FIPS 180-4 §6.1) and its HMAC (RFC 2104), which RFC 4895 §3.3 makes
-//! mandatory. Nothing else here should use it.
+//! SHA-1 (FIPS 180-4 §6.1) and its HMAC (RFC 2104) are here because RFC 4895 §3.3 makes them
+//! mandatory. Nothing else should use them.
 
 fn digest(message: &[u8]) -> [u8; 20] {
     let mut state = [0x67452301_u32, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0];
@@ -43,7 +43,7 @@ fn compress(state: &mut [u32; 5], block: &[u8]) {
     }
 }
 
-/// HMAC-SHA-1 of `message`.
+/// Returns the HMAC-SHA-1 of `message`.
 pub(crate) fn hmac(key: &[u8], message: &[u8]) -> [u8; 20] {
     let mut block = [0; 64];
     match key.len() {

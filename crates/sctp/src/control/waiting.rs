@@ -1,27 +1,27 @@
-//! Control chunks that wait for the next packet, and the way of answers among them (RFC 9260 §6.4,
-//! §6.10).
+//! Control chunks wait here for the next packet, and so does the way of answers among them (RFC
+//! 9260 §6.4, §6.10).
 
 use crate::draft::Draft;
 use crate::paths::Removal;
 use crate::way::Way;
 use anabranch_wire::sctp::{Chunk, kind};
 
-/// Chunks beyond so many are not taken: a peer cannot make them many.
+/// Chunks beyond this many are not taken, so that a peer cannot make them many.
 const MOST: usize = 8;
 
 /// `Waiting` has the control chunks that leave with the next packet.
 #[derive(Debug)]
 pub(crate) struct Waiting {
-    /// `chunks` in the order in which they leave.
+    /// `chunks` are in the order in which they leave.
     chunks: Vec<Chunk>,
-    /// `arrival` is the way back of the packet at hand.
+    /// `arrival` is the way back to where the packet at hand came from.
     pub arrival: Way,
-    /// `answer` is the way of an answer among the chunks.
+    /// `answer` is the way that the chunks must go; with `None` they go with any packet.
     answer: Option<Way>,
 }
 
 impl Waiting {
-    /// Nothing waits.
+    /// `new` makes a queue in which nothing waits.
     pub fn new(arrival: Way) -> Waiting {
         Waiting { chunks: Vec::new(), arrival, answer: None }
     }
@@ -32,64 +32,64 @@ impl Waiting {
         self.chunks.is_empty()
     }
 
-    /// How many chunks wait.
+    /// Returns how many chunks wait.
     pub fn len(&self) -> usize {
         self.chunks.len()
     }
 
-    /// The way of the answer that waits.
+    /// Returns the way that the waiting chunks must go, if there is one.
     #[inline]
     pub fn answer(&self) -> Option<Way> {
         self.answer
     }
 
-    /// What waits answers the packet at hand.
+    /// Makes the waiting chunks go back to where the packet at hand came from.
     pub fn answer_arrival(&mut self) {
         self.answer = Some(self.arrival);
     }
 
-    /// What waits goes this way.
+    /// Makes the waiting chunks go this way.
     pub fn go(&mut self, way: Way) {
         self.answer = Some(way);
     }
 
-    /// What waits goes with any packet.
+    /// Makes the waiting chunks go with any packet.
     pub fn answer_nobody(&mut self) {
         self.answer = None;
     }
 
-    /// A chunk of our own waits, whatever else does.
+    /// Adds a chunk of this side's own, however many wait.
     pub fn insist(&mut self, chunk: Chunk) {
         self.chunks.push(chunk);
     }
 
-    /// A chunk waits, unless too many do.
+    /// Adds a chunk, unless too many wait.
     pub fn push(&mut self, chunk: Chunk) {
         if self.chunks.len() < MOST {
             self.chunks.push(chunk);
         }
     }
 
-    /// An answer to the packet at hand.
+    /// Adds an answer to the packet at hand.
     pub fn push_answer(&mut self, chunk: Chunk) {
         self.answer_arrival();
         self.push(chunk);
     }
 
-    /// A chunk waits unless one of its kind does already.
+    /// Adds a chunk unless one of its kind waits already.
     pub fn push_once(&mut self, chunk: Chunk) {
         if !self.chunks.iter().any(|other| other.kind() == chunk.kind()) {
             self.push(chunk);
         }
     }
 
-    /// Chunks that are `stale` wait no more.
+    /// Drops the chunks that are `stale`.
     pub fn discard(&mut self, stale: impl Fn(&Chunk) -> bool) {
         self.chunks.retain(|chunk| !stale(chunk));
     }
 
-    /// A packet leaves on the way of what waits: it takes the first chunk, and those after it that
-    /// fit.
+    /// Moves chunks into a packet that goes their way, in order while they fit; an empty packet
+    /// takes the first in any case.
     #[inline]
     pub fn lead(&mut self, draft: &mut Draft) {
         let mut waiting = std::mem::take(&mut self.chunks).into_iter().peekable();
@@ -102,13 +102,13 @@ impl Waiting {
         self.answer = None;
     }
 
-    /// One of these chunks waits.
+    /// Returns whether one of these chunks waits.
     pub fn any(&self, is: impl Fn(&Chunk) -> bool) -> bool {
         self.chunks.iter().any(is)
     }
 
-    /// What waits is to fit `room` octets: answers beyond that are not given, the last first (RFC
-    /// 9260 §12.4: a packet is not answered by several).
+    /// Drops answers until what waits fits `room` octets, the last ones first (RFC 9260 §12.4: a
+    /// packet is not answered by several).
     pub fn fit(&mut self, room: u32) {
         let answers = |chunk: &Chunk| matches!(chunk.kind(), kind::HEARTBEAT_ACK | kind::ERROR);
         while self.chunks.len() > 1 && self.octets() > room {
@@ -117,19 +117,19 @@ impl Waiting {
         }
     }
 
-    /// Octets of all that waits.
+    /// Returns how many octets all that waits takes.
     fn octets(&self) -> u32 {
         self.chunks.iter().map(Chunk::wire_len).sum()
     }
 
-    /// A path goes: ways follow the indices.
+    /// Changes the indices of paths in the ways as the removal of a path asks.
     pub fn follow(&mut self, removal: Removal) {
         for way in [&mut self.arrival].into_iter().chain(&mut self.answer) {
             way.path = removal.moved(way.path);
         }
     }
 
-    /// Nothing waits any more.
+    /// Drops all chunks.
     pub fn clear(&mut self) {
         self.chunks.clear();
     }

@@ -1,4 +1,4 @@
-//! Highest rate: where new data is expected to go fastest.
+//! Highest rate chooses the path on which new data is expected to go fastest.
 //!
 //! The rate of a sender that halves its window at losses is about (Padhye, Firoiu, Towsley and
 //! Kurose, "Modeling TCP Throughput", SIGCOMM 1998, equation 33; b = 2 packets a SACK)
@@ -18,10 +18,10 @@
 use super::World;
 use crate::policy::Candidate;
 
-/// Packets that a SACK answers.
+/// A SACK answers this many packets.
 const B: f64 = 2.0;
 
-/// Seconds an octet.
+/// Returns the expected time for an octet, in seconds.
 pub(super) fn cost(path: &Candidate, world: &World) -> f64 {
     let rto = path.rto.as_secs_f64();
     let rtt = path.min_rtt.map_or(rto, |rtt| rtt.as_secs_f64());

@@ -1,9 +1,9 @@
-//! The paths as a path policy sees them, a built-in one or the user's own.
+//! This is how a path policy sees the paths, a built-in one or the user's own.
 
 use super::path::Path;
 use crate::policy::{Candidate, Paths};
 
-/// The paths as the policy sees them.
+/// `Candidates` are the paths as a policy sees them.
 pub(crate) struct Candidates<'a>(pub &'a [Path]);
 
 impl Paths for Candidates<'_> {
@@ -15,7 +15,7 @@ impl Paths for Candidates<'_> {
     }
 }
 
-/// All of them, by index.
+/// Returns all paths as a policy sees them, by index.
 pub(crate) fn of(paths: &[Path]) -> Vec<Candidate> {
     let all = Candidates(paths);
     (0..all.count()).map(|index| all.path(index)).collect()

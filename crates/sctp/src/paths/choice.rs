@@ -1,5 +1,6 @@
-//! The path for new data (RFC 9260 §6.4, §8.2, RFC 7829 §3): the primary while it is active, else the
-//! alternate that the failover rule has chosen; and the path for what is sent again (§6.4.1).
+//! Two paths are chosen here: that for new data (RFC 9260 §6.4, §8.2, RFC 7829 §3), which is the
+//! primary while it is active, else the alternate that the failover rule has chosen; and that for
+//! what is sent again (§6.4.1).
 
 use super::Paths;
 use super::candidates::{self, Candidates};
@@ -10,7 +11,7 @@ use crate::policy::{Reason, least};
 use anabranch_units::Time;
 
 impl Paths {
-    /// The path for new data.
+    /// Returns the path for new data.
     #[inline]
     pub fn data_path(&self) -> usize {
         match self.list[self.primary].state {
@@ -33,8 +34,8 @@ impl Paths {
         }
     }
 
-    /// At the end of each event: who stands in for the primary. `window` is the largest that the
-    /// peer has advertised, in octets.
+    /// Chooses, at the end of each event, the path that stands in for the primary. `window` is the
+    /// largest that the peer has advertised, in octets.
     #[inline]
     pub fn review_standby(&mut self, now: Time, config: &Config, window: u64) {
         match self.list[self.primary].state {
@@ -59,7 +60,7 @@ impl Paths {
         self.standby.review(config.standby_rule(), self.primary, &world, &paths);
     }
 
-    /// Where a chunk goes that was sent to `last` before.
+    /// Returns the path for a chunk that was sent to `last` before.
     pub fn destination_of(&mut self, last: usize, reason: Reason, config: &Config) -> usize {
         if let Some(own) = &mut self.own_policy {
             let paths = candidates::of(&self.list);

@@ -1,6 +1,6 @@
-//! Was the last reduction of a path's window needless? Reports of duplicates tell (RFC 3708), or the
-//! echo of a timestamp (Eifel detection, RFC 3522). The response is the window's: it is what it was,
-//! as in TCP (RFC 4015 §3.2 computes another).
+//! An episode finds out whether the last reduction of a path's window was needless: reports of
+//! duplicates tell (RFC 3708), or the echo of a timestamp (Eifel detection, RFC 3522). The response
+//! is the window's: it is what it was, as in TCP (RFC 4015 §3.2 computes another).
 
 use crate::config::UndoOptions;
 use anabranch_units::Time;
@@ -11,24 +11,25 @@ pub(crate) struct Episode {
     options: UndoOptions,
     /// `timeout` says that T3-rtx reduced the window, and not a fast retransmit.
     pub timeout: bool,
-    /// `resent` are the offsets that were sent again and not reported as duplicates.
+    /// `resent` has the offsets that were sent again and have not been reported as duplicates.
     resent: Vec<u64>,
     /// `is_open` says that reports of duplicates may still tell (RFC 3708 §3).
     is_open: bool,
-    /// `first` is the lowest offset that was sent again, and when the first of them left.
+    /// `first` is the lowest offset that was sent again, with the date at which the first
+    /// retransmission left.
     first: Option<(u64, Time)>,
-    /// `echo` says which echo is looked at.
+    /// `echo` says which echo of a timestamp is looked at.
     echo: Echo,
 }
 
-/// Which echo of a timestamp tells.
+/// An `Echo` says which echo of a timestamp tells.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Echo {
-    /// None yet: nothing that was sent again is acknowledged.
+    /// None tells yet, since nothing that was sent again is acknowledged.
     Awaited,
-    /// That of the SACK at hand, the first for something that was sent again.
+    /// The echo of the SACK at hand tells, which is the first for something that was sent again.
     Due,
-    /// None any more.
+    /// None tells any more.
     Judged,
 }
 
@@ -44,14 +45,15 @@ impl Episode {
         }
     }
 
-    /// T3-rtx expires again before anything that was sent again is acknowledged: the first of the
-    /// retransmissions is the one to hold the echo against (RFC 3522 §3.2 step 2).
+    /// Returns whether a timeout continues the episode, since T3-rtx expires again before anything
+    /// that was sent again is acknowledged: the first of the retransmissions is the one to hold the
+    /// echo against (RFC 3522 §3.2 step 2).
     pub fn goes_on(&self) -> bool {
         self.timeout && self.first.is_some() && self.echo == Echo::Awaited
     }
 
-    /// The chunk with this offset is sent again. Of one that is so twice nobody knows which of the two
-    /// the peer reports (RFC 3708 §3 A.3).
+    /// Notes that the chunk with this offset is sent again. Of one that is so twice nobody knows
+    /// which of the two the peer reports (RFC 3708 §3 A.3).
     pub fn on_resent(&mut self, now: Time, offset: u64) {
         self.is_open &= !self.resent.contains(&offset);
         self.resent.push(offset);
@@ -59,7 +61,8 @@ impl Episode {
         self.first = Some((lowest.min(offset), since));
     }
 
-    /// The peer reports the chunk as a duplicate. True when nothing that was sent again was needed.
+    /// Notes that the peer reports the chunk as a duplicate. Returns true when nothing that was
+    /// sent again was needed.
     pub fn on_duplicate(&mut self, offset: u64) -> bool {
         let Some(at) = self.resent.iter().position(|resent| *resent == offset) else {
             return false;
@@ -68,20 +71,20 @@ impl Episode {
         self.resent.is_empty() && self.is_open && self.options.duplicates
     }
 
-    /// Reports of duplicates tell nothing about this reduction.
+    /// Makes reports of duplicates tell nothing about this reduction.
     pub fn close(&mut self) {
         self.is_open = false;
     }
 
-    /// Everything before the offset `cum` is acknowledged.
+    /// Notes that everything before the offset `cum` is acknowledged.
     pub fn on_cumulative(&mut self, cum: u64) {
         if self.echo == Echo::Awaited && self.first.is_some_and(|(lowest, _)| lowest < cum) {
             self.echo = Echo::Due;
         }
     }
 
-    /// The SACK at hand answers a packet that left at `stamped`. True when that was before anything was
-    /// sent again: what it brought was not lost.
+    /// Notes that the SACK at hand answers a packet that left at `stamped`. Returns true when that
+    /// was before anything was sent again: what it brought was not lost.
     pub fn on_echo(&mut self, stamped: Time) -> bool {
         if self.echo != Echo::Due {
             return false;

@@ -1,4 +1,4 @@
-//! When paths are probed by heartbeats (RFC 9260 §5.4, §8.3).
+//! Paths are probed by heartbeats (RFC 9260 §5.4, §8.3); when they are is decided here.
 
 use super::Paths;
 use crate::config::{Config, Jitter};
@@ -6,9 +6,9 @@ use anabranch_endpoint::Generator;
 use anabranch_units::{Span, Time};
 
 impl Paths {
-    /// When an unconfirmed address is to be probed, now or later: all of them together get
-    /// HB.Max.Burst heartbeats an RTO (§5.4), since they may be those of a third party that the peer
-    /// wants flooded.
+    /// Returns the date at which an unconfirmed address is to be probed, `now` or later: all of
+    /// them together get HB.Max.Burst heartbeats an RTO (§5.4), since they may be those of a third
+    /// party that the peer wants flooded.
     pub fn book_confirmation(&mut self, now: Time, index: usize, config: &Config) -> Time {
         let date = self.next_confirmation.max(now);
         let spacing = self.list[index].rtt.rto() / config.heartbeat_burst as u64;
@@ -16,9 +16,9 @@ impl Paths {
         date
     }
 
-    /// Sets when an idle path is probed next: RTO + HB.interval after `from`, when it was probed last,
-    /// with jitter; that date may have passed. While data is `outstanding`, on any path, it may be
-    /// sooner.
+    /// Sets when an idle path is probed next: RTO + HB.interval after `from`, when it was probed
+    /// last, with jitter; that date may have passed. While data is `outstanding`, on any path, it
+    /// may be sooner.
     pub fn rest(
         &mut self,
         (now, from): (Time, Time),

@@ -1,4 +1,4 @@
-//! What is known of a path: from what was sent there for its own sake, and from heartbeats.
+//! What is known of a path comes from what was sent there for its own sake, and from heartbeats.
 //!
 //! Data and retransmissions tell of losses, of the rate that the path takes and of when it last
 //! worked (passive knowledge); heartbeats tell of losses and of when it last worked (active). RTT
@@ -6,41 +6,43 @@
 
 use anabranch_units::{Span, Time};
 
-/// What is known of one path.
+/// `Knowledge` is what is known of one path.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Knowledge {
     losses: Losses,
-    /// The peer acknowledged something that was sent there, data or a heartbeat.
+    /// `heard` is the date at which the peer last acknowledged something that was sent there, data
+    /// or a heartbeat.
     pub heard: Option<Time>,
-    /// A chunk was sent there that had been lost.
+    /// `resent` is the date at which a chunk that had been lost was last sent there.
     pub resent: Option<Time>,
-    /// Octets a second that the path takes, once a queue has been seen.
+    /// `capacity` is the rate that the path takes, in octets per second, once a queue has been
+    /// seen.
     capacity: Option<f64>,
 }
 
 impl Knowledge {
-    /// Packets outstanding that leave no SACK waiting.
+    /// With this many packets outstanding no SACK is delayed for want of a second packet.
     const BUSY: u64 = 4;
 
-    /// So many chunks or heartbeats arrived, and so many did not.
+    /// Notes that `arrived` chunks or heartbeats arrived, and `lost` did not.
     #[inline]
     pub fn note(&mut self, arrived: u32, lost: u32) {
         self.losses.note(arrived, lost);
     }
 
-    /// The share of what is sent there that is lost; one in a hundred, as if of fifty chunks,
-    /// before there is evidence.
+    /// Returns the share of what is sent there that is lost, 0 to 1. Before there is evidence it is
+    /// one in a hundred, as if of fifty chunks.
     pub fn loss(&self) -> f64 {
         self.losses.share()
     }
 
-    /// The round trip of a chunk took `rtt`; when it left, `flight` octets were outstanding with it,
-    /// in packets of `packet`. The least is `least`.
+    /// Notes that the round trip of a chunk took `rtt`; when it left, `flight` octets were
+    /// outstanding with it, in packets of `packet` octets. The least round-trip time is `least`.
     ///
     /// Where it is twice the least there is a queue, so that the path has been busy all the time,
-    /// and takes what was outstanding in a round trip (Little's law): the mean over eight
-    /// samples or so. With less than [`Knowledge::BUSY`] packets the time may be that of a SACK that
-    /// was delayed for want of a second packet (RFC 9260 §6.2).
+    /// and takes what was outstanding in a round trip (Little's law): the mean over eight samples
+    /// or so. With less than [`Knowledge::BUSY`] packets the time may be that of a SACK that was
+    /// delayed for want of a second packet (RFC 9260 §6.2).
     #[inline]
     pub fn on_round_trip(&mut self, flight: u64, packet: u64, rtt: Span, least: Span) {
         if rtt < least * 2 || rtt == Span::ZERO || flight < Self::BUSY * packet {
@@ -53,22 +55,23 @@ impl Knowledge {
         });
     }
 
-    /// Octets a second that the path takes; `None` while no queue has been seen there.
+    /// Returns the rate that the path takes, in octets per second; `None` while no queue has been
+    /// seen there.
     pub fn capacity(&self) -> Option<f64> {
         self.capacity
     }
 }
 
-/// Losses among what was sent to a path, the old ones with less weight.
+/// `Losses` count what was lost of what was sent to a path; what is older has less weight.
 #[derive(Clone, Copy, Debug, Default)]
 struct Losses {
-    /// In units of a 256th.
+    /// `lost` counts what was lost, in units of a 256th.
     lost: u32,
     total: u32,
 }
 
 impl Losses {
-    /// Chunks after which what was before counts half.
+    /// Once more than this many were counted, the counts are halved.
     const MEMORY: u32 = 512;
 
     #[inline]

@@ -1,4 +1,5 @@
-//! One destination address: everything that RFC 9260 keeps per path (§13.3).
+//! A path leads to one destination address; everything that RFC 9260 keeps per path is here
+//! (§13.3).
 
 use crate::config::Config;
 use crate::paths::episode::Episode;
@@ -19,51 +20,57 @@ use std::sync::Arc;
 pub(crate) struct Path {
     pub local: Addr,
     pub remote: Addr,
-    /// The peer's UDP port there.
+    /// `udp_port` is the peer's UDP port there, where packets are UDP datagrams (RFC 6951).
     pub udp_port: Option<u16>,
     pub state: PathState,
-    /// What fits a packet to it; its `mtu` is the path MTU (RFC 9260 §7.3).
+    /// `room` is what fits a packet to it; its `mtu` is the path MTU (RFC 9260 §7.3).
     pub room: Room,
-    /// The search for it, where it is probed.
+    /// `search` is the search for the path MTU, where it is probed.
     pub search: Option<Box<MtuSearch>>,
     pub window: Window,
     pub rtt: RttEstimator,
-    /// Errors in a row.
+    /// `errors` counts the errors in a row (RFC 9260 §8.2).
     pub errors: u32,
-    /// T3-rtx.
+    /// `t3` is T3-rtx.
     pub t3: Timer,
-    /// Next thing to do about heartbeats.
+    /// `heartbeat` says when something is to be done about heartbeats next.
     pub heartbeat: Timer,
-    /// The heartbeats that wait for their answers.
+    /// `probes` are the heartbeats that wait for their answers.
     pub probes: Probes,
-    /// Octets outstanding, chunk headers included.
+    /// `flight` is what is outstanding, in octets, chunk headers included.
     pub flight: u64,
-    /// Fast recovery lasts until this TSN offset is acknowledged.
+    /// `recovery` is a TSN offset: fast recovery lasts until what is before it is acknowledged.
     pub recovery: Option<u64>,
-    /// Marks and losses of chunks before this TSN offset have been answered by a mark's reduction.
+    /// `reduced` is a TSN offset: marks and losses of chunks before it have been answered by the
+    /// reduction for a mark, or belong to another way.
     pub reduced: u64,
-    /// A report of a mark came and no SACK since.
+    /// `marked` says that a report of a mark came, and since then no SACK that acknowledged
+    /// something or found it missing.
     pub marked: bool,
-    /// T3-rtx has expired and nothing that went here was acknowledged since: no more than one packet
-    /// is in flight (RFC 9260 §7.2.3).
+    /// `probation` says that T3-rtx has expired and nothing that went here was acknowledged since,
+    /// so that no more than one packet is in flight (RFC 9260 §7.2.3).
     pub probation: bool,
-    /// Octets that the SACK at hand reports as duplicates.
+    /// `duplicated` counts octets that SACKs report as duplicates, until the window has heard of
+    /// them.
     pub duplicated: u64,
-    /// The last reduction of the window, where somebody asks whether it was needless.
+    /// `episode` is the last reduction of the window, where somebody asks whether it was needless.
     pub episode: Option<Box<Episode>>,
-    /// The chunk being timed.
+    /// `timed` is the TSN offset of the chunk whose round trip is timed, and the date at which it
+    /// left.
     pub timed: Option<(u64, Time)>,
-    /// Outstanding when it left, itself included.
+    /// `timed_flight` is what was outstanding when that chunk left, itself included, in octets.
     pub timed_flight: u64,
-    /// Data left last.
+    /// `last_sent` is the date at which data left last that was no window probe; a window that has
+    /// decayed for idleness moves it, too.
     pub last_sent: Option<Time>,
-    /// Data left last that can give an RTT sample: not a retransmission.
+    /// `last_fresh` is the date at which data left last that can give an RTT sample, not being sent
+    /// again.
     pub last_fresh: Option<Time>,
     pub sack: Scratch,
     pub known: Knowledge,
     pub timeouts: u64,
     pub fast_retransmits: u64,
-    /// Reductions of the window because the peer reported marks.
+    /// `ecn_reductions` counts the reductions of the window because the peer reported marks.
     pub ecn_reductions: u64,
     pub packets: u64,
     pub retransmitted: u64,
@@ -71,60 +78,65 @@ pub(crate) struct Path {
     pub heartbeats: u64,
 }
 
-/// What congestion control begins with.
+/// A `Beginning` is what congestion control begins with.
 #[derive(Debug)]
 pub(crate) struct Beginning {
     pub config: Arc<Config>,
-    /// The threshold where the configuration leaves it open: the peer's receive window (RFC 9260
-    /// §7.2.1).
+    /// `ssthresh` is the threshold where the configuration leaves it open, in octets: the peer's
+    /// receive window (RFC 9260 §7.2.1).
     pub ssthresh: u64,
-    /// The offset that the next new chunk will have.
+    /// `next` is the offset that the next new chunk will have.
     pub next: u64,
 }
 
-/// What the SACK at hand did.
+/// A `Scratch` is what the SACK at hand did to one path.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Scratch {
-    /// Octets newly acknowledged.
+    /// `acked` counts the octets that were newly acknowledged.
     pub acked: u64,
-    /// Outstanding before.
+    /// `flight` is what was outstanding before the SACK, in octets.
     pub flight: u64,
-    /// A chunk that was outstanding was acknowledged, not only some that had
-    /// been found lost and were not sent again yet.
+    /// `works` says that a chunk that was outstanding was acknowledged, not only some that had been
+    /// found lost and were not sent again yet.
     pub works: bool,
-    /// One of those was sent to this path alone.
+    /// `certain` says that one of those was sent to this path alone.
     pub certain: bool,
-    /// The earliest outstanding chunk was acknowledged.
+    /// `earliest` says that the earliest outstanding chunk of the path was acknowledged.
     pub earliest: bool,
-    /// A chunk that is still outstanding was passed.
+    /// `passed` says that the reading of the SACK has passed a chunk of the path that is still
+    /// outstanding.
     pub passed: bool,
-    /// Chunks newly acknowledged.
+    /// `chunks` counts the chunks that were newly acknowledged.
     pub chunks: u32,
-    /// Octets of chunks that the cumulative TSN newly covers, reported before or not.
+    /// `covered` counts the octets of chunks that the cumulative TSN newly covers, whether or not
+    /// gap blocks reported them before.
     pub covered: u64,
-    /// Chunks newly found missing.
+    /// `lost` counts the chunks that were newly found missing.
     pub lost: u32,
-    /// Octets of these.
+    /// `lost_octets` counts the octets of those among them that are to be sent again.
     pub lost_octets: u64,
-    /// Offset of the highest of these.
+    /// `highest_lost` is the offset of the highest of the chunks that were newly found missing.
     pub highest_lost: u64,
-    /// Index of the highest chunk that a gap block newly acknowledged.
+    /// `highest` is the index in the flight of the highest chunk that a gap block newly
+    /// acknowledged.
     pub highest: Option<usize>,
-    /// The sample that an acknowledged chunk gave.
+    /// `rtt` is the sample that the timed chunk gave.
     pub rtt: Option<Span>,
-    /// Where chunks keep their dates: when the newest left that was newly acknowledged and sent once.
+    /// `newest` is, where chunks keep their dates, the date at which the newest left that was newly
+    /// acknowledged and was sent once.
     pub newest: Option<Time>,
 }
 
 impl Scratch {
-    /// Something was newly acknowledged, in order or by a gap block, or found missing.
+    /// Returns whether something was newly acknowledged, in order or by a gap block, or found
+    /// missing.
     #[inline]
     pub fn tells_something(&self) -> bool {
         self.acked > 0 || self.covered > 0 || self.lost > 0
     }
 
-    /// The round-trip time that window algorithms hear: of the newest chunk that was sent once, where
-    /// chunks keep their dates, else of the chunk that was timed.
+    /// Returns the round-trip time that window algorithms hear: that of the newest chunk that was
+    /// sent once, where chunks keep their dates, else that of the chunk that was timed.
     #[inline]
     pub fn rtt_at(&self, now: Time) -> Option<Span> {
         self.newest.map(|sent| now - sent).or(self.rtt)
@@ -188,20 +200,21 @@ impl Path {
         }
     }
 
-    /// When something is due that moves the path's data: T3-rtx, or paced data.
+    /// Returns the date at which something is due that moves the path's data: T3-rtx, or paced
+    /// data.
     #[inline]
     pub fn deadline(&self) -> Time {
         self.t3.deadline().min(self.window.deadline())
     }
 
-    /// Less is outstanding than the window, and data need not wait for its pace: what is sent again
-    /// may leave.
+    /// Returns whether what is sent again may leave: less is outstanding than the window, and data
+    /// need not wait for its pace.
     #[inline]
     pub fn has_room(&mut self, now: Time) -> bool {
         self.flight < self.window.cwnd() && !self.is_held() && !self.window.waits_for_pacer(now)
     }
 
-    /// One packet is in flight after a timeout, and nothing else may leave.
+    /// Returns whether one packet is in flight after a timeout, so that nothing else may leave.
     #[inline]
     pub fn is_held(&self) -> bool {
         self.probation && self.flight > 0
@@ -217,16 +230,17 @@ impl Path {
         }
     }
 
-    /// The path takes packets of up to `mtu` octets: windows count in others, and stay as large in
-    /// octets (RFC 8899 §3 7).
+    /// Makes the path take packets of up to `mtu` octets: windows are counted in other units, and
+    /// stay as large in octets (RFC 8899 §3 7).
     pub fn set_mtu(&mut self, mtu: u32, overhead: Overhead, config: &Config) {
         self.room = Room::new(config, mtu, overhead);
         self.window.set_unit(config.window_unit_of(mtu));
     }
 
-    /// Packets to the address leave from `own`. Where that is another address than before they may take
-    /// another way, of which nothing is known: congestion control begins anew (RFC 9260 §7.2.5.2). What
-    /// is outstanding is no less so, and its losses and marks are of the way that it took.
+    /// Makes packets to the address leave from `own`. Where that is another address than before
+    /// they may take another way, of which nothing is known: congestion control begins anew (RFC
+    /// 9260 §7.2.5.2). What is outstanding stays so, and its losses and marks belong to the way
+    /// that it took.
     pub fn leave_from(&mut self, own: Addr, beginning: &Beginning) {
         if self.local == own {
             return;
@@ -240,27 +254,28 @@ impl Path {
         self.episode = None;
     }
 
-    /// Packets of other sizes are not tried any more.
+    /// Ends the search for the path MTU: packets of other sizes are not tried any more.
     pub fn end_search(&mut self) {
         if let Some(search) = &mut self.search {
             search.disconnect();
         }
     }
 
-    /// T3-rtx expired: larger packets may vanish.
+    /// Tells the search for the path MTU that T3-rtx expired, since larger packets may vanish.
     pub fn on_data_timeout(&mut self, now: Time) {
         if let Some(search) = &mut self.search {
             search.on_data_timeout(now, self.rtt.srtt().unwrap_or(self.rtt.rto()));
         }
     }
 
-    /// When the search for the path MTU goes on.
+    /// Returns the date at which the search for the path MTU goes on.
     #[inline]
     pub fn search_deadline(&self) -> Time {
         self.search.as_ref().map_or(Time::NEVER, |search| search.deadline())
     }
 
-    /// The window was reduced, by T3-rtx or by a fast retransmit.
+    /// Begins an episode, as T3-rtx or a fast retransmit reduced the window, where the settings ask
+    /// whether that was needless.
     #[inline]
     pub fn on_reduced(&mut self, config: &Config, timeout: bool) {
         let goes_on = timeout && self.episode.as_ref().is_some_and(|episode| episode.goes_on());
@@ -269,7 +284,8 @@ impl Path {
         }
     }
 
-    /// The last reduction was needless: the window is what it was, and the recovery over.
+    /// Takes the last reduction back, which was needless: the window is what it was, and the
+    /// recovery is over.
     pub fn on_undo(&mut self) {
         self.window.on_undo();
         if self.episode.take().is_some_and(|episode| episode.timeout) {
@@ -278,7 +294,7 @@ impl Path {
         (self.recovery, self.probation) = (None, false);
     }
 
-    /// The path's round trip took `rtt`.
+    /// Notes that the path's round trip took `rtt`.
     #[inline]
     pub fn on_rtt_sample(&mut self, rtt: Span) {
         self.rtt.on_sample(rtt);
@@ -287,7 +303,7 @@ impl Path {
         }
     }
 
-    /// A chunk that left at `sent` is newly acknowledged; it was sent `once`, or again.
+    /// Notes that a chunk that left at `sent` is newly acknowledged; it was sent `once`, or again.
     pub fn on_record(&mut self, offset: u64, sent: Time, stamp: &Stamp, once: bool) {
         if once {
             self.sack.newest = self.sack.newest.max(Some(sent));
@@ -297,8 +313,8 @@ impl Path {
         }
     }
 
-    /// A transmission to the path failed (RFC 9260 §8.2, RFC 7829 §3.2); true
-    /// when its state changed.
+    /// Counts a failed transmission to the path (RFC 9260 §8.2, RFC 7829 §3.2). Returns true when
+    /// the path's state changed.
     pub fn on_error(&mut self, config: &Config) -> bool {
         self.errors = self.errors.saturating_add(1);
         let state = if self.state == PathState::Unconfirmed {
@@ -313,8 +329,8 @@ impl Path {
         std::mem::replace(&mut self.state, state) != state
     }
 
-    /// The peer acknowledged what was sent to the path; true when its state
-    /// changed.
+    /// Notes that the peer acknowledged what was sent to the path. Returns true when the path's
+    /// state changed.
     pub fn on_success(&mut self) -> bool {
         self.errors = 0;
         let was = self.state;

@@ -1,46 +1,48 @@
-//! Heartbeats of a path that wait for their answers: one, or several that left together.
+//! The heartbeats of a path that wait for their answers are kept here: one, or several that left
+//! together.
 
 use anabranch_units::Time;
 
-/// The heartbeats that left together last.
+/// `Probes` are the heartbeats that left together last.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Probes {
-    /// Those without an answer: the nonce of each, and when it left.
+    /// `waiting` has those without an answer: the nonce of each, and the date at which it left.
     waiting: Vec<(u64, Time)>,
-    /// One of them was answered.
+    /// `answered` says that one of them was answered.
     answered: bool,
 }
 
 impl Probes {
-    /// None waits for its answer.
+    /// Returns whether none waits for its answer.
     pub fn is_empty(&self) -> bool {
         self.waiting.is_empty()
     }
 
-    /// When those that wait left.
+    /// Returns the date at which those that wait left; `None` when none waits.
     pub fn left(&self) -> Option<Time> {
         self.waiting.first().map(|first| first.1)
     }
 
-    /// Another leaves; without others that wait it is the first of its kind.
+    /// Notes that another leaves; without others that wait it begins a new group.
     pub fn send(&mut self, nonce: u64, now: Time) {
         self.answered &= !self.waiting.is_empty();
         self.waiting.push((nonce, now));
     }
 
-    /// The one with this nonce waits.
+    /// Returns whether the one with this nonce waits.
     pub fn has(&self, nonce: u64) -> bool {
         self.waiting.iter().any(|it| it.0 == nonce)
     }
 
-    /// The answer to one of them; when it left, if it waits.
+    /// Takes the answer to one of them. Returns the date at which that left; `None` when it does
+    /// not wait.
     pub fn answer(&mut self, nonce: u64) -> Option<Time> {
         let at = self.waiting.iter().position(|it| it.0 == nonce)?;
         self.answered = true;
         Some(self.waiting.swap_remove(at).1)
     }
 
-    /// No more answers are expected: how many are missing, and whether any came.
+    /// Ends the wait for answers. Returns how many are missing, and whether any came.
     pub fn give_up(&mut self) -> (u32, bool) {
         let missing = std::mem::take(&mut self.waiting).len() as u32;
         (missing, std::mem::take(&mut self.answered))

@@ -1,9 +1,9 @@
-//! What fits a packet.
+//! What fits a packet is computed here.
 
 use crate::config::Config;
 use anabranch_wire::sctp::DataChunk;
 
-/// `Room` is what fits a packet to one address, or to any of them, in octets.
+/// A `Room` is what fits a packet to one address, or to any of them, in octets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Room {
     /// `mtu` is the largest IP packet that is sent: the path MTU (RFC 9260 §7.3).
@@ -14,22 +14,22 @@ pub(crate) struct Room {
     pub payload: u32,
 }
 
-/// `Overhead` is what takes room in the packets of an association beside user data, in octets.
+/// An `Overhead` is what takes room in the packets of an association beside user data, in octets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Overhead {
-    /// `auth` is the AUTH chunk of a packet.
+    /// `auth` is the size of the AUTH chunk of a packet.
     pub auth: u32,
-    /// `header` is that of a chunk of user data.
+    /// `header` is the size of the header of a chunk with user data.
     pub header: u32,
 }
 
 impl Overhead {
-    /// DATA without authentication.
+    /// `PLAIN` is the overhead of DATA without authentication.
     pub const PLAIN: Overhead = Overhead { auth: 0, header: DataChunk::HEADER };
 }
 
 impl Room {
-    /// The room of a packet of `mtu` octets.
+    /// `new` computes the room of a packet of `mtu` octets.
     pub fn new(config: &Config, mtu: u32, overhead: Overhead) -> Room {
         let chunk = config.max_chunk_of(mtu) - overhead.auth;
         let payload = (chunk - overhead.header - config.timestamp_room()) & !3;

@@ -1,7 +1,7 @@
-//! Concurrent multipath transfer (Iyengar, Amer and Stewart, IEEE/ACM Transactions
-//! on Networking 14(5), 2006): new data goes to whichever active path has room in
-//! its window. What keeps the reordering that this causes from doing harm is where
-//! SACKs are read ([`crate::sender::flight`]) and written ([`crate::receiver::sacks`]).
+//! In concurrent multipath transfer (Iyengar, Amer and Stewart, IEEE/ACM Transactions on Networking
+//! 14(5), 2006) new data goes to whichever active path has room in its window. What keeps the
+//! reordering that this causes from doing harm is where SACKs are read ([`crate::sender::flight`])
+//! and written ([`crate::receiver::sacks`]).
 
 use super::Paths;
 use super::path::PathState;
@@ -9,15 +9,15 @@ use crate::config::{Concurrent, Config};
 use anabranch_units::Time;
 
 impl Paths {
-    /// New data leaves on `path`: the next one has the turn.
+    /// Gives the turn to the path after `path`, as new data leaves there.
     #[inline]
     pub fn pass_turn(&mut self, path: usize) {
         self.turn = path + 1;
     }
 
-    /// The path for the next packet of new data, if one has room: the paths take
-    /// turns. Where none is active it is that of [`Paths::data_path`]. `peer_rwnd` is the peer's
-    /// receive window, in octets.
+    /// Returns the path for the next packet of new data, if one has room: the paths take turns.
+    /// Where none is active it is that of [`Paths::data_path`]. `peer_rwnd` is the peer's receive
+    /// window, in octets.
     pub fn next_in_turn(
         &mut self,
         now: Time,

@@ -1,7 +1,6 @@
-//! The congestion window of one path: the rules of RFC 9260 §7.2 with the
-//! switches by which the standards differ ([`standard`]), or an algorithm shared with TCP
-//! ([`driven`]). Windows count DATA chunks with their headers, as "outstanding data" is
-//! defined in RFC 9260 §2.3.
+//! The congestion window of one path follows the rules of RFC 9260 §7.2, with the switches by which
+//! the standards differ ([`standard`]), or an algorithm shared with TCP ([`driven`]). Windows count
+//! DATA chunks with their headers, as "outstanding data" is defined in RFC 9260 §2.3.
 
 mod driven;
 mod standard;
@@ -16,35 +15,35 @@ use anabranch_wire::Packet;
 use driven::Driven;
 use standard::Standard;
 
-/// What a SACK did for a path.
+/// A `Progress` is what a SACK did for a path.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Progress {
     pub now: Time,
-    /// Octets newly acknowledged of what was last sent to the path.
+    /// `acked` counts the octets that were newly acknowledged of what was last sent to the path.
     pub acked: u64,
-    /// Octets of chunks that the peer reports as duplicates.
+    /// `duplicated` counts the octets of chunks that the peer reports as duplicates.
     pub duplicated: u64,
-    /// Octets outstanding on the path before the SACK.
+    /// `flight` is what was outstanding on the path before the SACK, in octets.
     pub flight: u64,
-    /// Nothing is outstanding on the path any more.
+    /// `idle` says that nothing is outstanding on the path any more.
     pub idle: bool,
-    /// The SACK is one that windows may grow with.
+    /// `may_grow` says that windows may grow with this SACK.
     pub may_grow: bool,
     pub rtt: Option<Span>,
 }
 
-/// What a window sees of its path.
+/// A `View` is what a window sees of its path.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct View {
-    /// Octets outstanding.
+    /// `flight` is what is outstanding, in octets.
     pub flight: u64,
-    /// The largest DATA chunk of a packet, in octets.
+    /// `chunk` is the size of the largest DATA chunk of a packet, in octets.
     pub chunk: u64,
     pub srtt: Option<Span>,
     pub min_rtt: Option<Span>,
 }
 
-/// The window of a path.
+/// A `Window` is the congestion window of a path.
 #[derive(Debug)]
 pub(crate) enum Window {
     Standard(Standard),
@@ -63,8 +62,9 @@ impl Window {
         }
     }
 
-    /// Begins anew with packets of this MTU, whatever is outstanding; a threshold that the configuration
-    /// leaves open is `ssthresh`.
+    /// Begins anew with packets of `mtu` octets, whatever is outstanding. A threshold that the
+    /// configuration leaves open is `ssthresh` where the window follows RFC 9260; an algorithm
+    /// shared with TCP begins without one.
     pub fn begin_anew(&mut self, config: &Config, mtu: u32, ssthresh: u64) {
         match (self, &config.window) {
             (Window::Driven(driven), Kind::Algorithm(algorithm)) => {
@@ -80,7 +80,7 @@ impl Window {
         }
     }
 
-    /// The algorithm that is shared with TCP, where there is one.
+    /// Returns the algorithm that is shared with TCP, where there is one.
     #[inline]
     pub fn driven(&mut self) -> Option<&mut Driven> {
         match self {
@@ -97,8 +97,8 @@ impl Window {
         }
     }
 
-    /// The threshold before the first loss, where the configuration leaves it
-    /// to the peer's receive window.
+    /// Sets the threshold before the first loss to the peer's receive window of `rwnd` octets,
+    /// where the window follows RFC 9260.
     pub fn set_initial_ssthresh(&mut self, rwnd: u64) {
         if let Window::Standard(standard) = self {
             standard.set_initial_ssthresh(rwnd);
@@ -113,7 +113,8 @@ impl Window {
         }
     }
 
-    /// What may be outstanding when new data leaves: the window, less what is beyond a burst.
+    /// Returns how many octets may be outstanding when new data leaves: the window, less what is
+    /// beyond a burst.
     #[inline]
     pub fn limit(&self) -> u64 {
         match self {
@@ -130,8 +131,8 @@ impl Window {
         }
     }
 
-    /// A chunk of `octets` is about to leave; `arrives` says that it was not outstanding on this
-    /// path before.
+    /// Notes that a chunk of `octets` is about to leave; `arrives` says that it was not outstanding
+    /// on this path before.
     #[inline]
     pub fn on_sent(&mut self, now: Time, octets: u64, arrives: bool, view: &View) {
         match self {
@@ -140,21 +141,23 @@ impl Window {
         }
     }
 
-    /// Chunks of `octets` are outstanding on this path though they did not leave on it.
+    /// Notes that chunks of `octets` are outstanding on this path though they did not leave on it.
     pub fn adopt(&mut self, octets: u64) {
         if let Window::Driven(driven) = self {
             driven.adopt(octets);
         }
     }
 
-    /// The chunk of `octets` with this offset, which left with this stamp, is found missing.
+    /// Notes that the chunk of `octets` with this offset, which left with this stamp, is found
+    /// missing.
     pub fn note_lost(&mut self, offset: u64, octets: u64, stamp: &Stamp) {
         if let Window::Driven(driven) = self {
             driven.note_lost(offset, octets, stamp);
         }
     }
 
-    /// Chunks of `octets` are not outstanding on this path any more, and were not acknowledged.
+    /// Notes that chunks of `octets` are not outstanding on this path any more, and were not
+    /// acknowledged.
     #[inline]
     pub fn forget(&mut self, octets: u64) {
         if let Window::Driven(driven) = self {
@@ -162,16 +165,16 @@ impl Window {
         }
     }
 
-    /// What a chunk keeps that leaves now, where the algorithm hears of it; `tx_in_flight` counts the
-    /// octets in flight with it.
+    /// Returns what a chunk keeps that leaves now, where the algorithm hears of it; `tx_in_flight`
+    /// counts the octets in flight with it.
     #[inline]
     pub fn stamp(&self, tx_in_flight: u64) -> Option<Stamp> {
         let driver = self.driver().filter(|driver| driver.measures())?;
         Some(driver.stamp(tx_in_flight))
     }
 
-    /// Something was newly acknowledged. In fast recovery, or with a report of congestion, the window
-    /// does not grow (RFC 9260 §7.2.1, §7.2.2; RFC 3168 §6.1.2).
+    /// Notes that something was newly acknowledged. Where the window is `frozen`, in fast recovery
+    /// or with a report of congestion, it does not grow (RFC 9260 §7.2.1, §7.2.2; RFC 3168 §6.1.2).
     #[inline]
     pub fn on_progress(&mut self, progress: &Progress, frozen: bool, view: &View) {
         match self {
@@ -183,7 +186,8 @@ impl Window {
         }
     }
 
-    /// Loss was reported by SACKs (§7.2.3), the timer expired, or a router marked a packet.
+    /// Reduces the window, as SACKs reported a loss (§7.2.3), the timer expired, or a router marked
+    /// a packet.
     pub fn on_congestion(&mut self, now: Time, cause: Cause, view: &View) {
         match self {
             Window::Standard(standard) => standard.on_congestion(cause == Cause::Timeout),
@@ -191,7 +195,7 @@ impl Window {
         }
     }
 
-    /// The last reduction was needless.
+    /// Takes the last reduction back, which was needless.
     pub fn on_undo(&mut self) {
         match self {
             Window::Standard(standard) => standard.on_undo(),
@@ -199,15 +203,16 @@ impl Window {
         }
     }
 
-    /// What a SACK told, after all that it caused.
+    /// Tells the algorithm what a SACK told, after all that it caused.
     pub fn on_feedback(&mut self, told: &Told, view: &View) {
         if let Window::Driven(driven) = self {
             driven.on_feedback(told, view);
         }
     }
 
-    /// Nothing was sent for `rtos` retransmission timeouts, while `flight` octets are outstanding
-    /// (§7.2.1). Algorithms shared with TCP hear of it where nothing is.
+    /// Lets the window decay, as nothing was sent for `rtos` retransmission timeouts, while
+    /// `flight` octets are outstanding (§7.2.1). Algorithms shared with TCP hear of it where
+    /// nothing is.
     pub fn on_idle(&mut self, rtos: u64, flight: u64, initial: u64) {
         match self {
             Window::Standard(standard) => standard.on_idle(rtos),
@@ -216,16 +221,16 @@ impl Window {
         }
     }
 
-    /// Packets have another size now, and so has the unit of growth: `unit` octets. Algorithms shared
-    /// with TCP see it in each [`View`].
+    /// Changes the unit of growth to `unit` octets, as packets have another size now. Algorithms
+    /// shared with TCP see it in each [`View`].
     pub fn set_unit(&mut self, unit: u32) {
         if let Window::Standard(standard) = self {
             standard.set_unit(unit);
         }
     }
 
-    /// Max.Burst (§6.1 rule D): new data leaves while no more than `burst` packets above what is
-    /// outstanding now are.
+    /// Limits a burst (Max.Burst, §6.1 rule D): new data leaves while no more than `burst` packets
+    /// above what is outstanding now are.
     #[inline]
     pub fn limit_burst(&mut self, flight: u64, burst: u64) {
         if let Window::Standard(standard) = self {
@@ -233,18 +238,19 @@ impl Window {
         }
     }
 
-    /// The window in a recovery is the algorithm's own: losses in it are told once.
+    /// Returns whether the window in a recovery is the algorithm's own, so that losses in it are
+    /// told once.
     pub fn owns_recovery(&self) -> bool {
         self.driver().is_some_and(Driver::owns_recovery)
     }
 
-    /// The algorithm depends on the other paths.
+    /// Returns whether the algorithm depends on the other paths.
     #[inline]
     pub fn is_coupled(&self) -> bool {
         self.driver().is_some_and(Driver::is_coupled)
     }
 
-    /// What the algorithms of other paths see of this one.
+    /// Returns what the algorithms of other paths see of this one.
     pub fn sibling(&self, view: &View) -> Sibling {
         Sibling {
             window: self.cwnd(),
@@ -256,26 +262,26 @@ impl Window {
         }
     }
 
-    /// The pacer makes data wait; its timer is set.
+    /// Returns whether the pacer makes data wait; its timer is set then.
     #[inline]
     pub fn waits_for_pacer(&mut self, now: Time) -> bool {
         self.is_paced() && self.driven().is_some_and(|driven| driven.waits_for_pacer(now))
     }
 
-    /// Data leaves at a rate.
+    /// Returns whether data leaves at a rate.
     #[inline]
     pub fn is_paced(&self) -> bool {
         self.driver().is_some_and(Driver::is_paced)
     }
 
-    /// A packet with data left.
+    /// Notes that a packet with data left.
     pub fn on_paced(&mut self, now: Time, packet: &Packet, srtt: Option<Span>) {
         if let Window::Driven(driven) = self {
             driven.on_paced(now, packet, srtt);
         }
     }
 
-    /// When paced data may leave that waits.
+    /// Returns the date at which paced data may leave that waits.
     #[inline]
     pub fn deadline(&self) -> Time {
         match self {
@@ -284,7 +290,7 @@ impl Window {
         }
     }
 
-    /// The rate at which data leaves, where it is paced.
+    /// Returns the rate at which data leaves, where it is paced.
     pub fn pacing_rate(&self, srtt: Option<Span>) -> Option<Rate> {
         match self {
             Window::Standard(_) => None,

@@ -1,5 +1,5 @@
-//! AllRtxAlt: every retransmission goes to an active path other than the one
-//! that the chunk was sent to last (RFC 2960 §6.4.1).
+//! AllRtxAlt sends every retransmission to an active path other than the one that the chunk was
+//! sent to last (RFC 2960 §6.4.1).
 //!
 //! With more than two paths the RFC leaves the choice; here it is the next one
 //! in order, around, so that a chunk that is lost again visits all of them.

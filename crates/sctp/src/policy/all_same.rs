@@ -1,4 +1,4 @@
-//! AllRtxSame: every retransmission goes to where the chunk was sent last.
+//! AllRtxSame sends every retransmission to where the chunk was sent last.
 //!
 //! The papers are silent about a path that has become inactive. Here the chunk
 //! then goes to the next active path, since RFC 9260 §8.2 sends no data to an

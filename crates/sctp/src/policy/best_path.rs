@@ -1,4 +1,4 @@
-//! Best path: where the chunk is expected to arrive first.
+//! Best path sends a chunk to where it is expected to arrive first.
 //!
 //! The expected time until it arrives on a path is
 //!
@@ -16,16 +16,16 @@
 
 use super::{Candidate, Paths, least};
 
-/// Octets of a packet.
+/// A packet is taken to have this many octets.
 const PACKET: u64 = 1500;
-/// Largest share of losses that counts.
+/// No larger share of losses than this counts.
 const WORST: f64 = 0.999;
 
 pub(super) fn choose(last: usize, paths: &impl Paths) -> usize {
     least(last, paths, |path| expected(&path))
 }
 
-/// Seconds.
+/// Returns the expected time until a chunk arrives on the path, in seconds.
 fn expected(path: &Candidate) -> f64 {
     let rto = path.rto.as_secs_f64();
     let srtt = path.srtt.map_or(rto, |srtt| srtt.as_secs_f64());

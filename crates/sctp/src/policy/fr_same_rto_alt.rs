@@ -1,6 +1,6 @@
-//! FrSameRtoAlt: a fast retransmit stays on its path, since the SACKs that
-//! caused it show that the path works; a retransmission after a timeout goes
-//! to another, since the path may have failed (Caro et al. 2006 §4.3).
+//! FrSameRtoAlt keeps a fast retransmit on its path, since the SACKs that caused it show that the
+//! path works; it sends a retransmission after a timeout to another, since the path may have failed
+//! (Caro et al. 2006 §4.3).
 
 use super::{Paths, Reason, all_alternate, all_same};
 

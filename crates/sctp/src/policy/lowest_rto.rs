@@ -1,6 +1,6 @@
-//! Lowest RTO: to the active path with the least retransmission timeout in force. A retransmission
-//! that is lost again waits for it (RFC 9260 §6.3.3), and its back-off remembers timeouts until a
-//! sample ends it (§6.3.1 C5, §6.3.3 E2). Ties stay on the path.
+//! Lowest RTO sends a chunk to the active path with the least retransmission timeout in force. A
+//! retransmission that is lost again waits for it (RFC 9260 §6.3.3), and its back-off remembers
+//! timeouts until a sample ends it (§6.3.1 C5, §6.3.3 E2). Ties stay on the path.
 
 use super::{Paths, least};
 

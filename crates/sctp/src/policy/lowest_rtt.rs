@@ -1,6 +1,6 @@
-//! Lowest RTT: to the active path with the least smoothed round-trip time, by which Kelly, Muntean,
-//! Perry and Murphy ("Delay-centric handover in SCTP over WLAN", 2004) choose the path of new
-//! data. A path without a sample has its RTO for one. Ties stay on the path.
+//! Lowest RTT sends a chunk to the active path with the least smoothed round-trip time, by which
+//! Kelly, Muntean, Perry and Murphy ("Delay-centric handover in SCTP over WLAN", 2004) choose the
+//! path of new data. A path without a sample has its RTO for one. Ties stay on the path.
 
 use super::{Paths, least};
 

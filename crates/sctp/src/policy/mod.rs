@@ -1,11 +1,11 @@
-//! Where a retransmission goes: a seam with one decision.
+//! A retransmission policy decides one thing: to which path a chunk is sent again.
 //!
 //! RFC 9260 §6.4.1 only asks that a retransmission be sent to an active
 //! address other than the last one "when possible"; the policies are those of
 //! Caro, Amer and Stewart (ICON 2003; Computer Communications 29(10), 2006), those
 //! of Iyengar, Amer and Stewart for concurrent transfer (IEEE/ACM Transactions on
 //! Networking 14(5), 2006, §V), those that stacks and handover schemes choose paths by, and
-//! `best_path`, the project's own. Where new data goes when the primary fails is another seam,
+//! `best_path`, the project's own. Where new data goes when the primary fails is decided by
 //! [`failover`](crate::failover).
 
 mod all_alternate;
@@ -25,105 +25,109 @@ use anabranch_custom::{Custom, Place};
 use anabranch_units::{Span, Time};
 use std::fmt;
 
-/// Why a chunk is sent again.
+/// A `Reason` says why a chunk is sent again.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reason {
-    /// Missing reports.
+    /// Reports of SACKs say that the chunk is missing (RFC 9260 §7.2.4).
     FastRetransmit,
-    /// The timer of its path expired.
+    /// The timer T3-rtx of its path expired (RFC 9260 §6.3.3).
     Timeout,
 }
 
-/// What a policy sees of a path. Windows are in octets.
+/// A `Candidate` is what a policy sees of a path. Windows are in octets.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Candidate {
-    /// Active: confirmed and neither inactive nor potentially failed.
+    /// `active` says that the path is confirmed and neither inactive nor potentially failed.
     pub active: bool,
-    /// May carry data at all if no path is active.
+    /// `confirmed` says that the path may carry data if no path is active.
     pub confirmed: bool,
-    /// Congestion window.
+    /// `cwnd` is the congestion window.
     pub cwnd: u64,
-    /// Slow-start threshold.
+    /// `ssthresh` is the slow-start threshold.
     pub ssthresh: u64,
-    /// Outstanding.
+    /// `flight` is what is outstanding on the path, in octets.
     pub flight: u64,
-    /// Estimated share of chunks that are lost.
+    /// `loss` is the estimated share of chunks that are lost, 0 to 1.
     pub loss: f64,
-    /// Smoothed round-trip time, once there was a sample.
+    /// `srtt` is the smoothed round-trip time; it is `None` before the first sample.
     pub srtt: Option<Span>,
-    /// Retransmission timeout in force, back-off included.
+    /// `rto` is the retransmission timeout in force, back-off included.
     pub rto: Span,
-    /// Errors in a row.
+    /// `errors` counts the errors in a row (RFC 9260 §8.2).
     pub errors: u32,
-    /// Potentially failed (RFC 7829): carries data where no path is active.
+    /// `potentially_failed` says that the path is in that state (RFC 7829): it carries data where
+    /// no path is active.
     pub potentially_failed: bool,
-    /// Least round-trip time, once there was a sample.
+    /// `min_rtt` is the least round-trip time; it is `None` before the first sample.
     pub min_rtt: Option<Span>,
-    /// Octets a second that the path takes, once a queue has been seen there.
+    /// `capacity` is the rate that the path takes, in octets per second; it is `None` until a queue
+    /// has been seen there.
     pub capacity: Option<f64>,
-    /// When the peer last acknowledged what was sent there, data or a heartbeat.
+    /// `heard` is the date at which the peer last acknowledged what was sent there, data or a
+    /// heartbeat.
     pub heard: Option<Time>,
-    /// When the path last took a retransmission.
+    /// `resent` is the date at which a chunk was last sent again on the path.
     pub resent: Option<Time>,
 }
 
 impl Candidate {
-    /// The window takes more.
+    /// Returns whether the congestion window takes more.
     fn has_room(&self) -> bool {
         self.flight < self.cwnd
     }
 }
 
-/// The registered policies.
+/// A `Destination` is a policy for the path of retransmissions.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub enum Destination {
-    /// To where it was sent last (AllRtxSame).
+    /// A chunk goes to where it was sent last (AllRtxSame).
     AllSame,
-    /// To another path (AllRtxAlt, RFC 2960 §6.4.1).
+    /// A chunk goes to another path (AllRtxAlt, RFC 2960 §6.4.1).
     AllAlternate,
-    /// Fast retransmits to the same path, retransmissions after a timeout to
-    /// another (FrSameRtoAlt).
+    /// Fast retransmits go to the same path, retransmissions after a timeout to another
+    /// (FrSameRtoAlt).
     #[default]
     FrSameRtoAlt,
-    /// To the largest congestion window (RTX-CWND).
+    /// A chunk goes to the path with the largest congestion window (RTX-CWND).
     RtxCwnd,
-    /// To the largest slow-start threshold (RTX-SSTHRESH).
+    /// A chunk goes to the path with the largest slow-start threshold (RTX-SSTHRESH).
     RtxSsthresh,
-    /// To the lowest loss rate (RTX-LOSSRATE).
+    /// A chunk goes to the path with the lowest loss rate (RTX-LOSSRATE).
     RtxLossrate,
-    /// To any window with room (RTX-ASAP).
+    /// A chunk goes to any path whose congestion window has room (RTX-ASAP).
     RtxAsap,
-    /// To where it is expected to arrive first.
+    /// A chunk goes to where it is expected to arrive first.
     BestPath,
-    /// To the least smoothed round-trip time.
+    /// A chunk goes to the path with the least smoothed round-trip time.
     LowestRtt,
-    /// To the least retransmission timeout.
+    /// A chunk goes to the path with the least retransmission timeout.
     LowestRto,
-    /// To the alternate that worked most recently.
+    /// A chunk goes to the alternate that worked most recently.
     LastHeard,
-    /// To the alternates in turn.
+    /// Chunks go to the alternates in turn.
     RoundRobin,
-    /// Where a policy of the user's own sends it.
+    /// A chunk goes where a policy of the user's own sends it.
     Custom(Box<Custom<MakePolicy>>),
 }
 
-/// Makes a policy of the user's own, given its place.
+/// A `MakePolicy` makes a policy of the user's own for one association, whose name and seed are in
+/// the [`Place`].
 pub type MakePolicy = dyn Fn(&Place) -> Box<dyn Policy> + Send + Sync;
 
-/// A policy of the user's own, at work in one association.
+/// A `Policy` is a policy of the user's own, at work in one association.
 pub trait Policy: fmt::Debug + Send {
-    /// The index of the path for a chunk that was last sent to `last`.
+    /// Returns the index of the path for a chunk that was last sent to `last`.
     fn choose(&mut self, reason: Reason, last: usize, paths: &[Candidate]) -> usize;
 
-    /// The path for new data when the primary does not work, asked when the paths may have changed
-    /// (each SACK, heartbeat and timeout) with [`Failover::Destination`](crate::Failover); `None`
-    /// leaves it to the rules of the RFC.
+    /// Returns the path for new data while the primary does not work; `None` leaves it to the rules
+    /// of the RFC. It is asked when the paths may have changed (each SACK, heartbeat and timeout)
+    /// with [`Failover::Destination`](crate::Failover).
     fn failover(&mut self, _primary: usize, _paths: &[Candidate]) -> Option<usize> {
         None
     }
 }
 
-/// Their names, with a line and a reference each.
+/// `DESTINATIONS` has the name of each policy, a description of one line, and a reference.
 pub const DESTINATIONS: [(&str, &str, &str); 12] = [
     ("all-same", "retransmissions go to the path that the chunk was sent to", "Caro et al., 2006"),
     ("all-alternate", "retransmissions go to another path", "RFC 2960 §6.4.1"),
@@ -140,7 +144,7 @@ pub const DESTINATIONS: [(&str, &str, &str); 12] = [
 ];
 
 impl Destination {
-    /// All, in the order of [`DESTINATIONS`].
+    /// `ALL` has every built-in policy, in the order of [`DESTINATIONS`].
     pub const ALL: [Destination; 12] = [
         Destination::AllSame,
         Destination::AllAlternate,
@@ -156,13 +160,13 @@ impl Destination {
         Destination::RoundRobin,
     ];
 
-    /// The policy called `name`.
+    /// Returns the built-in policy called `name`, if there is one.
     pub fn from_name(name: &str) -> Option<Destination> {
         let at = DESTINATIONS.iter().position(|entry| entry.0 == name)?;
         Some(Destination::ALL[at].clone())
     }
 
-    /// Its name in [`DESTINATIONS`].
+    /// Returns the name of the policy: that in [`DESTINATIONS`], or that of the user's own.
     pub fn name(&self) -> &str {
         if let Destination::Custom(custom) = self {
             return custom.name();
@@ -171,7 +175,7 @@ impl Destination {
         at.map_or("", |at| DESTINATIONS[at].0)
     }
 
-    /// The user's policy at work, if it is one.
+    /// Makes the user's own policy for an association; `None` for the built-in ones.
     pub(crate) fn build_own(&self) -> Option<Box<dyn Policy>> {
         match self {
             Destination::Custom(custom) => Some(custom.maker()(custom.place())),
@@ -179,7 +183,7 @@ impl Destination {
         }
     }
 
-    /// The index of the path for a chunk that was last sent to `last`.
+    /// Returns the index of the path for a chunk that was last sent to `last`.
     ///
     /// The user's own policies have state, and are asked where that is: here they
     /// stay on the path.
@@ -205,14 +209,14 @@ impl Destination {
         }
     }
 
-    /// It compares paths, and wants to know how the idle ones are.
+    /// Returns whether the policy compares paths, so that idle ones have to be probed.
     pub(crate) fn keeps_fresh(&self) -> bool {
         matches!(self, Destination::BestPath | Destination::Custom(_))
     }
 }
 
-/// Where no path is active, the potentially failed one with the fewest errors carries data (RFC 7829
-/// §3 rule 5); of equal ones the first from `last` on, around.
+/// Returns the potentially failed path with the fewest errors, which carries data where no path is
+/// active (RFC 7829 §3 rule 5); of equal ones it is the first from `last` on, around.
 pub(crate) fn suspected(last: usize, paths: &impl Paths) -> Option<usize> {
     let count = paths.count();
     (0..count)
@@ -221,11 +225,11 @@ pub(crate) fn suspected(last: usize, paths: &impl Paths) -> Option<usize> {
         .min_by_key(|index| paths.path(*index).errors)
 }
 
-/// The paths of an association, by index.
+/// `Paths` are the paths of an association, by index.
 pub trait Paths {
-    /// How many.
+    /// Returns how many paths there are.
     fn count(&self) -> usize;
-    /// One of them.
+    /// Returns what a policy sees of the path at `index`.
     fn path(&self, index: usize) -> Candidate;
 }
 
@@ -238,14 +242,14 @@ impl Paths for &[Candidate] {
     }
 }
 
-/// The next active path after `last`, around; `None` when there is no other.
+/// Returns the next active path after `last`, around; `None` when there is no other.
 fn next_active(last: usize, paths: &impl Paths) -> Option<usize> {
     let count = paths.count();
     (1..count).map(|step| (last + step) % count).find(|index| paths.path(*index).active)
 }
 
-/// The active path for which `cost` is least; of equal ones the first from
-/// `last` on, around. `last` when none is active.
+/// Returns the active path for which `cost` is least; of equal ones it is the first from `last` on,
+/// around. It is `last` when none is active.
 pub(crate) fn least<T: PartialOrd>(
     last: usize,
     paths: &impl Paths,
@@ -254,7 +258,8 @@ pub(crate) fn least<T: PartialOrd>(
     least_from(0, last, paths, cost)
 }
 
-/// The same among the paths other than `last`; `last` where none of them is active.
+/// Returns the same as [`least`] among the paths other than `last`; it is `last` where none of them
+/// is active.
 fn least_other<T: PartialOrd>(
     last: usize,
     paths: &impl Paths,

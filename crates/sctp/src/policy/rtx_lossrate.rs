@@ -1,5 +1,5 @@
-//! RTX-LOSSRATE: to the active path with the lowest estimated loss rate (Iyengar
-//! et al. 2006 §V). Ties, which the paper leaves to chance, stay on the path.
+//! RTX-LOSSRATE sends a chunk to the active path with the lowest estimated loss rate (Iyengar et
+//! al. 2006 §V). Ties, which the paper leaves to chance, stay on the path.
 
 use super::{Paths, least};
 

@@ -1,18 +1,19 @@
-//! Data that came behind a reset of its stream which still waits for TSNs (RFC 6525 §5.2.2 E2): it is
-//! acknowledged, and put in order once the stream has started anew (E4).
+//! Data that came behind a reset of its stream, while the reset still waits for TSNs, is held here
+//! (RFC 6525 §5.2.2 E2): it is acknowledged, and put in order once the stream has started anew
+//! (E4).
 
 use anabranch_wire::sctp::{DataChunk, IDataChunk};
 
-/// `HeldChunk` is one chunk that waits.
+/// A `HeldChunk` is one chunk that waits.
 #[derive(Clone, Debug)]
 pub(crate) enum HeldChunk {
-    /// DATA, with the offset of its TSN.
+    /// It is DATA, with the offset of its TSN.
     Data(u64, DataChunk),
-    /// I-DATA.
+    /// It is I-DATA.
     IData(IDataChunk),
 }
 
-/// `Held` is what waits, in the order in which it came.
+/// `Held` has the chunks that wait, in the order in which they came.
 #[derive(Debug, Default)]
 pub(crate) struct Held {
     chunks: Vec<HeldChunk>,
@@ -20,7 +21,7 @@ pub(crate) struct Held {
 }
 
 impl Held {
-    /// The chunk waits.
+    /// Adds a chunk that waits.
     pub fn push(&mut self, chunk: HeldChunk) {
         let payload = match &chunk {
             HeldChunk::Data(_, data) => &data.payload,
@@ -30,17 +31,17 @@ impl Held {
         self.chunks.push(chunk);
     }
 
-    /// Octets of user data that wait.
+    /// Returns how many octets of user data wait.
     pub fn octets(&self) -> u64 {
         self.octets
     }
 
-    /// Chunks that wait.
+    /// Returns how many chunks wait.
     pub fn pieces(&self) -> u64 {
         self.chunks.len() as u64
     }
 
-    /// The chunks, in the order in which they came.
+    /// Returns the chunks, in the order in which they came.
     pub fn into_chunks(self) -> Vec<HeldChunk> {
         self.chunks
     }

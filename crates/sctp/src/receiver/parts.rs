@@ -1,24 +1,23 @@
-//! Messages that were delivered in parts, put together for users who want them
-//! whole.
+//! Messages that were delivered in parts are put together here, for users who want them whole.
 
 use crate::receiver::reassembly::{Part, Received};
 use anabranch_wire::Payload;
 
-/// Messages that have begun.
+/// `Parts` has the messages of which parts were delivered, but not the last.
 #[derive(Debug, Default)]
 pub(crate) struct Parts {
     open: Vec<(Received, Vec<Payload>)>,
-    /// Octets that they have so far.
+    /// `octets` is how many octets they have so far.
     octets: u64,
 }
 
 impl Parts {
-    /// Octets that are held here.
+    /// Returns how many octets are held here.
     pub fn octets(&self) -> u64 {
         self.octets
     }
 
-    /// A part; the message if it is the last.
+    /// Adds a part; returns the whole message if the part is the last.
     pub fn add(&mut self, mut received: Received) -> Option<Received> {
         let of = |it: &Received| (it.message.stream, it.message.unordered, it.number);
         let at = self.open.iter().position(|(it, _)| of(it) == of(&received));

@@ -1,7 +1,7 @@
-//! From DATA chunks to messages (RFC 9260 §6.5, §6.6, §6.9): fragments are
-//! joined, ordered messages wait for their predecessors in the stream. I-DATA
-//! chunks join in [`Interleaved`] and wait in the same queues.
-//! A message that the buffer cannot hold is delivered in parts, see [`delivery`].
+//! Messages are made of DATA chunks here (RFC 9260 §6.5, §6.6, §6.9): fragments are joined, and
+//! ordered messages wait for their predecessors in the stream. I-DATA chunks join in
+//! [`Interleaved`] and wait in the same queues. A message that the buffer cannot hold is delivered
+//! in parts, see [`delivery`].
 
 mod delivery;
 mod interleaved;
@@ -14,57 +14,57 @@ use anabranch_wire::sctp::{DataChunk, DataFlags, IDataChunk};
 use interleaved::{Forgotten, Interleaved, Progress};
 use std::collections::{BTreeMap, VecDeque};
 
-/// What a chunk costs beside its octets, in the bound of memory.
+/// A chunk counts this many octets beside its own, in the bound of memory.
 pub(crate) const OVERHEAD: u64 = 64;
 
-/// The fragments contradict each other.
+/// A `Violation` says how fragments contradict each other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Violation(pub &'static str);
 
-/// A message that has arrived, and what the wire said about it.
+/// A `Received` is a message that has arrived, or a part of one, with what the wire said about it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Received {
-    /// The message.
+    /// `message` is the message, or the part of it.
     pub message: Message,
-    /// Stream sequence number, or message identifier with interleaving.
+    /// `number` is the stream sequence number, or with interleaving the message identifier.
     pub number: u32,
-    /// TSN of its first chunk.
+    /// `tsn` is the TSN of the message's first chunk.
     pub tsn: Serial32,
-    /// How long it was complete and waited for earlier ones of its stream.
+    /// `waited` is how long the message was complete and waited for earlier ones of its stream.
     pub waited: Span,
-    /// The whole message, or which part of it.
+    /// `part` says whether it is the whole message, or which part of it.
     pub part: Part,
 }
 
-/// Which part of a message has been delivered (RFC 6458 §8.1.21).
+/// A `Part` says which part of a message has been delivered (RFC 6458 §8.1.21).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Part {
-    /// All of it.
+    /// It is the whole message.
     Whole,
-    /// Its beginning; more follows.
+    /// It is the beginning; more follows.
     First,
-    /// More of it.
+    /// It lies between the beginning and the rest.
     Middle,
-    /// The rest.
+    /// It is the rest.
     Last,
-    /// The rest is not coming: the peer gave the message up, or started its
-    /// streams anew. There are no octets.
+    /// The rest is not coming, because the peer gave the message up, or started its streams anew.
+    /// There are no octets.
     Aborted,
 }
 
 impl Part {
-    /// The message ends with it.
+    /// Returns whether the message ends with this part.
     pub fn is_last(self) -> bool {
         matches!(self, Part::Whole | Part::Last)
     }
 }
 
-/// Fragments with TSNs in a row.
+/// A `Run` has fragments whose TSNs follow each other, and which are of one message.
 #[derive(Debug)]
 struct Run {
-    /// TSN of the first.
+    /// `tsn` is the TSN of the first.
     tsn: Serial32,
-    /// The offset after the last.
+    /// `end` is the offset after the last.
     end: u64,
     begins: bool,
     ends: bool,
@@ -78,61 +78,62 @@ struct Run {
 
 #[derive(Debug, Default)]
 struct Stream {
-    /// Number of the next message, counted without wrapping.
+    /// `next` is the number of the next message, counted without wrapping.
     next: u64,
     waiting: BTreeMap<u64, Complete>,
 }
 
-/// A complete message.
+/// A `Complete` is a message that is complete.
 #[derive(Debug)]
 struct Complete {
     message: Message,
     number: u32,
-    /// TSN of its first chunk.
+    /// `tsn` is the TSN of its first chunk.
     tsn: Serial32,
-    /// Since when.
+    /// `since` is the date at which it became complete.
     since: Time,
 }
 
 #[derive(Debug, Default)]
 pub(crate) struct Reassembly {
-    /// By the offset of the first TSN.
+    /// `runs` has the runs by the offsets of their first TSNs.
     runs: BTreeMap<u64, Run>,
-    /// Fragments of I-DATA, where it was agreed on.
+    /// `interleaved` has the fragments of I-DATA, where that was agreed on.
     interleaved: Option<Box<Interleaved>>,
     streams: Vec<Stream>,
-    /// Messages for the user.
+    /// `ready` has the messages and parts that the user may read, in order.
     ready: VecDeque<Received>,
-    /// Octets of the first message in `ready` that were read as a stream.
+    /// `taken` is how many octets of the first message in `ready` were read as a byte stream.
     taken: u32,
-    /// Octets that have arrived and were not read.
+    /// `octets` counts the octets that have arrived and were not read.
     octets: u64,
-    /// Chunks and messages that hold memory.
+    /// `pieces` counts the chunks and messages that hold memory.
     pieces: u64,
-    /// Octets delivered in total.
+    /// `delivered` counts all octets that were handed over to `ready`.
     delivered: u64,
-    /// When the packet at hand came.
+    /// `now` is the date at which the packet at hand came.
     now: Time,
-    /// When messages are delivered in parts.
+    /// `limits` say when messages are delivered in parts.
     limits: delivery::Limits,
-    /// The message of DATA chunks that is being delivered in parts.
+    /// `open` is the message of DATA chunks that is being delivered in parts, if there is one.
     open: Option<Box<delivery::Open>>,
 }
 
 impl Reassembly {
-    /// A packet has come; before what it carries is inserted.
+    /// Sets the date of a packet that has come, before what it carries is inserted.
     pub fn set_now(&mut self, now: Time) {
         self.now = now;
     }
-    /// Octets that have arrived and were not read.
+    /// Returns how many octets have arrived and were not read.
     pub fn octets(&self) -> u64 {
         self.octets
     }
-    /// What it holds, with its overhead.
+    /// Returns how many octets of memory count: those that have arrived, and [`OVERHEAD`] for each
+    /// piece.
     pub fn memory(&self) -> u64 {
         self.octets + OVERHEAD * self.pieces
     }
-    /// Octets delivered to the user's queue in total.
+    /// Returns how many octets were delivered to the user's queue in total.
     pub fn delivered(&self) -> u64 {
         self.delivered
     }
@@ -140,7 +141,8 @@ impl Reassembly {
         !self.ready.is_empty()
     }
 
-    /// The peer has restarted: streams start anew, what is complete stays.
+    /// Starts all streams anew, as the peer has restarted: only the messages that the user may read
+    /// stay.
     pub fn restart(&mut self) {
         self.abort_open();
         let (ready, taken) = (std::mem::take(&mut self.ready), self.taken);
@@ -154,12 +156,12 @@ impl Reassembly {
         open.into_iter().for_each(|key| self.abort_part(key));
     }
 
-    /// Chunks are I-DATA from the first on, or DATA.
+    /// Says whether chunks are I-DATA, from the first on; else they are DATA.
     pub fn set_interleaving(&mut self, on: bool) {
         self.interleaved = on.then(Box::default);
     }
 
-    /// A new chunk of I-DATA; its stream is valid and its payload not empty.
+    /// Inserts a new chunk of I-DATA; its stream is valid and its payload not empty.
     pub fn insert_interleaved(&mut self, data: &IDataChunk) -> Result<(), Violation> {
         self.octets += data.payload.len() as u64;
         self.pieces += 1;
@@ -181,8 +183,8 @@ impl Reassembly {
         Ok(())
     }
 
-    /// TSNs up to `last` are not coming, and all before `next` are known
-    /// (RFC 3758 §3.6): fragments whose message can not be completed go.
+    /// Forgets the fragments whose message can not be completed, as TSNs up to `last` are not
+    /// coming and all before `next` are known (RFC 3758 §3.6).
     pub fn skip_to(&mut self, last: u64, next: u64) {
         if self.open.as_ref().is_some_and(|open| open.next <= last) {
             self.abort_open();
@@ -199,8 +201,8 @@ impl Reassembly {
         self.forget(gone);
     }
 
-    /// Messages of the stream up to `number` are not coming: what waited for
-    /// them is delivered.
+    /// Notes that messages of the stream up to `number` are not coming: what waited for them is
+    /// delivered.
     pub fn skip(&mut self, id: u16, unordered: bool, number: u32) {
         if let Some(fragments) = &mut self.interleaved {
             let gone = fragments.skip(id, unordered, number);
@@ -227,7 +229,7 @@ impl Reassembly {
         self.take_turns(id);
     }
 
-    /// Incomplete runs that `which` names are forgotten.
+    /// Forgets the incomplete runs that `which` names.
     fn forget_ordered(&mut self, which: impl Fn(&Run) -> bool) {
         let mut gone = Forgotten::default();
         self.runs.retain(|_, run| {
@@ -246,8 +248,7 @@ impl Reassembly {
         self.pieces -= gone.pieces;
     }
 
-    /// The peer's next message on the stream has the number 0 (RFC 6525
-    /// §5.2.2).
+    /// Starts a stream anew: the peer's next message there has the number 0 (RFC 6525 §5.2.2).
     pub fn reset_stream(&mut self, id: u16) {
         if let Some(fragments) = &mut self.interleaved {
             let gone = fragments.reset(id);
@@ -266,8 +267,8 @@ impl Reassembly {
         }
     }
 
-    /// All streams start anew: what is complete is delivered, fragments below `end`
-    /// are forgotten (RFC 6525 §5.2.4).
+    /// Starts all streams anew: complete messages are delivered, fragments below `end` are
+    /// forgotten (RFC 6525 §5.2.4).
     pub fn renumber(&mut self, end: u64) {
         self.skip_to(end, end);
         for id in 0..self.streams.len() {
@@ -285,10 +286,9 @@ impl Reassembly {
         &mut self.streams[index]
     }
 
-    /// A new chunk; its stream is valid and its payload not empty. If it is the one
-    /// that was due (`in_order`), it must go with the fragment before it. Out of
-    /// order, fragments that contradict each other stay apart, for their messages
-    /// not to be completed.
+    /// Inserts a new chunk; its stream is valid and its payload not empty. If it is the one that
+    /// was due (`in_order`), it must go with the fragment before it. Out of order, fragments that
+    /// contradict each other stay apart, for their messages not to be completed.
     pub fn insert(
         &mut self,
         offset: u64,
@@ -323,7 +323,8 @@ impl Reassembly {
         self.join(offset, run, in_order)
     }
 
-    /// No fragment before `offset` waits for it to be of its message.
+    /// Returns an error if the chunk is due (`in_order`) and the fragment right before `offset`
+    /// waits for another of its message.
     fn fits(&self, offset: u64, in_order: bool) -> Result<(), Violation> {
         let before = self.runs.range(..offset).next_back().map(|(_, run)| run);
         match before.is_some_and(|run| run.end == offset && !run.ends) && in_order {
@@ -359,9 +360,9 @@ impl Reassembly {
         Ok(())
     }
 
-    /// The number of an ordered message whose TSN is far ahead would not tell its place in the
-    /// stream: with `missing` TSNs before it, 2^15 messages or more may stand between it and the next
-    /// one that is due (RFC 1982 §3.2). Messages of I-DATA have numbers of 32 bits.
+    /// Returns whether the number of an ordered message whose TSN is far ahead would not tell its
+    /// place in the stream: with `missing` TSNs before it, 2^15 messages or more may stand between
+    /// it and the next one that is due (RFC 1982 §3.2). Messages of I-DATA have numbers of 32 bits.
     #[cold]
     pub fn is_ambiguous(&self, id: u16, missing: u64) -> bool {
         if self.interleaved.is_some() {
@@ -371,8 +372,9 @@ impl Reassembly {
         missing + (waiting + self.runs.len()) as u64 >= SSN_SPAN
     }
 
-    /// A complete message: delivered, or kept until its turn. One whose number was used before would
-    /// never have its turn, and its octets would be lost although their TSN is acknowledged.
+    /// Delivers a complete message, or keeps it until its turn. One whose number was used before is
+    /// a violation: it would never have its turn, and its octets would be lost although their TSN
+    /// is acknowledged.
     fn order(&mut self, number: u32, tsn: Serial32, message: Message) -> Result<(), Violation> {
         let complete = Complete { message, number, tsn, since: self.now };
         let message = &complete.message;
@@ -404,7 +406,7 @@ impl Reassembly {
         Ok(())
     }
 
-    /// Delivers what has waited for its turn.
+    /// Delivers the messages that have waited for their turn.
     fn take_turns(&mut self, id: u16) {
         loop {
             let stream = &mut self.streams[id as usize];
@@ -429,12 +431,12 @@ impl Reassembly {
         self.ready.push_back(received);
     }
 
-    /// Messages for the user.
+    /// Returns the messages and parts that the user may read, the next one first.
     pub fn ready(&self) -> &VecDeque<Received> {
         &self.ready
     }
 
-    /// The next message.
+    /// Takes the next message or part.
     pub fn receive(&mut self) -> Option<Received> {
         let mut received = self.ready.pop_front()?;
         let message = &mut received.message;
@@ -451,7 +453,8 @@ impl Reassembly {
         Some(received)
     }
 
-    /// Takes up to `max` octets of the messages in order; `put` gets them.
+    /// Takes up to `max` octets of the messages in order, which `put` gets. Returns how many it
+    /// took.
     pub fn read(&mut self, max: u64, mut put: impl FnMut(&Payload, usize, usize)) -> u64 {
         let mut read = 0;
         while read < max
@@ -477,8 +480,8 @@ impl Reassembly {
     }
 }
 
-/// How far ahead of the next message a number is, which has 16 bits or, if
-/// `wide`, 32; `None` for one behind.
+/// Returns how far ahead of the next message a number is, which has 16 bits or, if `wide`, 32;
+/// `None` for one behind.
 fn ahead(next: u64, number: u32, wide: bool) -> Option<u64> {
     if wide {
         let ahead = number.wrapping_sub(next as u32);
@@ -489,7 +492,7 @@ fn ahead(next: u64, number: u32, wide: bool) -> Option<u64> {
 }
 
 impl Run {
-    /// Both are of one message.
+    /// Returns whether `after` continues the message of this run.
     fn is_continued_by(&self, after: &Run) -> bool {
         // The sequence number of unordered fragments means nothing.
         let same = (self.stream, self.unordered) == (after.stream, after.unordered)

@@ -1,14 +1,15 @@
-//! When what has arrived is acknowledged, and on which way (RFC 9260 §6.2, §6.4).
+//! This machine decides when what has arrived is acknowledged, and on which way (RFC 9260 §6.2,
+//! §6.4).
 
 use crate::config::Config;
 use crate::way::Way;
 use anabranch_endpoint::Timer;
 use anabranch_units::{Serial32, Time};
 
-/// A SACK reports so many duplicates, at most.
+/// A SACK reports at most this many duplicates.
 const MAX_DUPLICATES: usize = 16;
 
-/// `Told` is what the last SACK said.
+/// A `Told` is what the last SACK said.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Told {
     /// No SACK has left.
@@ -39,7 +40,7 @@ pub(crate) struct Sacks {
 }
 
 impl Sacks {
-    /// Nothing has arrived; SACKs will go `way`.
+    /// `new` makes the machine before anything has arrived; SACKs will go `way`.
     pub fn new(way: Way) -> Sacks {
         Sacks {
             now: false,
@@ -52,7 +53,7 @@ impl Sacks {
         }
     }
 
-    /// A SACK is to leave at once.
+    /// Makes a SACK leave at once.
     pub fn ask(&mut self) {
         self.now = true;
     }
@@ -69,18 +70,18 @@ impl Sacks {
         self.unsacked > 0
     }
 
-    /// Packets with data since the last SACK.
+    /// Returns how many packets with data have come since the last SACK.
     pub fn packets(&self) -> u32 {
         self.unsacked
     }
 
-    /// Duplicates that the next SACK reports.
+    /// Returns the duplicates that the next SACK reports.
     #[inline]
     pub fn duplicates(&self) -> &[Serial32] {
         &self.duplicates
     }
 
-    /// A TSN came again: it is reported at once (RFC 9260 §6.2).
+    /// Notes that a TSN came again, which is reported at once (RFC 9260 §6.2).
     pub fn note_duplicate(&mut self, tsn: Serial32) {
         if self.duplicates.len() < MAX_DUPLICATES {
             self.duplicates.push(tsn);
@@ -88,8 +89,9 @@ impl Sacks {
         self.now = true;
     }
 
-    /// A packet with data came on `way`: decides whether its SACK may be delayed (RFC 9260 §5.1,
-    /// §6.2, §6.7). `has_gaps` says whether TSNs before the highest one are missing now.
+    /// Notes that a packet with data came on `way`, and decides whether its SACK may be delayed
+    /// (RFC 9260 §5.1, §6.2, §6.7). `has_gaps` says whether TSNs before the highest one are missing
+    /// now.
     #[inline]
     pub fn on_packet(&mut self, way: Way, has_gaps: bool, config: &Config) {
         self.way = way;
@@ -100,7 +102,7 @@ impl Sacks {
         self.now |= config.prompt_fill && self.told == Told::Gaps && !has_gaps;
     }
 
-    /// What is not due at once waits for the timer.
+    /// Starts the timer of the delayed SACK, unless a SACK is due at once or the timer runs.
     #[inline]
     pub fn delay(&mut self, now: Time, config: &Config) {
         if !self.now && !self.timer.is_armed() {
@@ -108,7 +110,7 @@ impl Sacks {
         }
     }
 
-    /// A SHUTDOWN acknowledges what came (RFC 9260 §9.2); a SACK leaves beside it where that
+    /// Leaves the acknowledgment to a SHUTDOWN (RFC 9260 §9.2); a SACK leaves beside it where that
     /// cannot say all.
     pub fn leave_to_shutdown(&mut self, has_gaps: bool) {
         self.now = has_gaps || !self.duplicates.is_empty();
@@ -117,13 +119,13 @@ impl Sacks {
         }
     }
 
-    /// The timer of the delayed SACK expired.
+    /// Makes a SACK leave, as the timer of the delayed SACK expired.
     pub fn on_timer(&mut self) {
         self.timer.stop();
         self.now = true;
     }
 
-    /// A SACK leaves; gives the duplicates that it reports.
+    /// Notes that a SACK leaves, and returns the duplicates that it reports.
     #[inline]
     pub fn take(&mut self, gaps: bool) -> Vec<Serial32> {
         self.told = if gaps { Told::Gaps } else { Told::Whole };
@@ -133,12 +135,12 @@ impl Sacks {
         std::mem::take(&mut self.duplicates)
     }
 
-    /// TSNs start anew: those that came again mean nothing any more.
+    /// Forgets the duplicates, which mean nothing once TSNs have started anew.
     pub fn forget_duplicates(&mut self) {
         self.duplicates.clear();
     }
 
-    /// The peer has restarted: nothing waits to be acknowledged.
+    /// Begins anew, as the peer has restarted: nothing waits to be acknowledged.
     pub fn restart(&mut self) {
         self.duplicates.clear();
         self.unsacked = 0;
@@ -146,7 +148,7 @@ impl Sacks {
         self.stop();
     }
 
-    /// The association is over: no SACK leaves.
+    /// Ends with the association: no SACK leaves any more.
     pub fn stop(&mut self) {
         self.now = false;
         self.timer.stop();
@@ -188,7 +190,8 @@ mod tests {
         assert!(sacks.is_due() && !sacks.timer.is_armed());
     }
 
-    /// RFC 9260 §6.7 asks for it while there is a gap; FreeBSD's stack also when the last was filled.
+    /// RFC 9260 §6.7 asks for it while there is a gap; FreeBSD's stack also when the last was
+    /// filled.
     #[test]
     fn gaps_are_reported_at_once_and_their_end_where_that_is_wanted() {
         for (prompt_fill, at_once) in [(false, false), (true, true)] {

@@ -1,45 +1,47 @@
-//! Which TSNs have arrived (RFC 9260 §6.2): everything below one offset, and
-//! ranges beyond it.
+//! This map knows which TSNs have arrived (RFC 9260 §6.2): everything below one offset, and ranges
+//! beyond it.
 
 use anabranch_wire::sctp::GapBlock;
 use std::collections::VecDeque;
 
-/// TSNs further than this beyond the cumulative one have no gap block
-/// (16-bit offsets) and are refused.
+/// TSNs further than this beyond the cumulative one have no gap block, whose offsets have 16 bits,
+/// and are refused.
 const REACH: u64 = 65_535;
 
-/// What a TSN is to a receiver.
+/// An `Arrival` says what a TSN is to a receiver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Arrival {
     New,
     Duplicate,
-    /// Too far ahead, or one range too many.
+    /// It is too far ahead, or would make one range too many.
     Refused,
 }
 
 #[derive(Debug, Default)]
 pub(crate) struct TsnMap {
-    /// The next TSN offset expected in order.
+    /// `next` is the TSN offset that is expected next in order.
     pub next: u64,
-    /// Ranges beyond, first and one after the last, in order, not touching.
+    /// `ranges` are those beyond, each from its first offset to the one after its last, ascending
+    /// and not touching.
     ranges: VecDeque<(u64, u64)>,
 }
 
-/// Ranges kept at most: more than a SACK can report, and bounded.
+/// At most this many ranges are kept, which is more than a SACK can report.
 const MAX_RANGES: usize = 1024;
 
 impl TsnMap {
-    /// Nothing has arrived; `next` is the first TSN.
+    /// `starting_at` makes a map in which nothing has arrived; `next` is the offset of the first
+    /// TSN.
     pub fn starting_at(next: u64) -> TsnMap {
         TsnMap { next, ..TsnMap::default() }
     }
 
-    /// Octets that the ranges take.
+    /// Returns how many octets of memory the ranges take.
     pub fn memory(&self) -> u64 {
         (self.ranges.len() * size_of::<(u64, u64)>()) as u64
     }
 
-    /// What the TSN at `offset` would be.
+    /// Returns what the TSN at `offset` would be if it came now.
     pub fn look(&self, offset: u64) -> Arrival {
         if offset < self.next {
             return Arrival::Duplicate;
@@ -83,7 +85,8 @@ impl TsnMap {
         }
     }
 
-    /// All TSNs before `next` need not come any more (RFC 3758 §3.6).
+    /// Makes all TSNs before `next` count as arrived, since they need not come any more (RFC 3758
+    /// §3.6).
     pub fn skip_to(&mut self, next: u64) {
         self.next = self.next.max(next);
         while let Some(first) = self.ranges.front().filter(|r| r.0 <= self.next) {
@@ -92,23 +95,23 @@ impl TsnMap {
         }
     }
 
-    /// The offset after the highest that has arrived.
+    /// Returns the offset after the highest that has arrived.
     pub fn end(&self) -> u64 {
         self.ranges.back().map_or(self.next, |last| last.1)
     }
 
-    /// How many TSNs before `offset` have not arrived.
+    /// Returns how many TSNs before `offset` have not arrived.
     pub fn missing_before(&self, offset: u64) -> u64 {
         let before = self.ranges.iter().take_while(|range| range.1 <= offset);
         offset.saturating_sub(self.next) - before.map(|range| range.1 - range.0).sum::<u64>()
     }
 
-    /// There are gaps.
+    /// Returns whether TSNs are missing before the highest that has arrived.
     pub fn has_gaps(&self) -> bool {
         !self.ranges.is_empty()
     }
 
-    /// Gap blocks, at most `most`. Offsets count from the cumulative TSN.
+    /// Returns the lowest gap blocks, at most `most`. Their offsets count from the cumulative TSN.
     pub fn blocks(&self, most: usize) -> Vec<GapBlock> {
         let base = self.next - 1;
         let block = |r: &(u64, u64)| GapBlock {

@@ -1,6 +1,5 @@
-//! Fair bandwidth (RFC 8260 §3.5): the stream that was served the fewest octets
-//! is next. A stream that was idle starts where the others are, so that it
-//! cannot claim what it did not use.
+//! Fair bandwidth (RFC 8260 §3.5) serves the stream next that was served the fewest octets. A
+//! stream that was idle starts where the others are, so that it cannot claim what it did not use.
 
 use super::weighted_fair::Service;
 use super::{Account, Discipline, Key};

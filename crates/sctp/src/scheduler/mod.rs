@@ -1,4 +1,4 @@
-//! Which stream the next message comes from (RFC 8260 §3), one file each.
+//! A scheduler decides which stream the next message comes from (RFC 8260 §3); each has a file.
 //!
 //! A scheduler is a `Discipline`: it gives each stream with something to send
 //! a key, and the stream with the lowest key is next. A turn lasts for a message,
@@ -21,25 +21,25 @@ use round_robin::RoundRobin;
 use round_robin_packet::RoundRobinPacket;
 use weighted_fair::WeightedFair;
 
-/// The registered schedulers.
+/// A `Scheduler` is a rule for the stream of the next message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Scheduler {
-    /// Messages in the order in which they were given (SCTP_SS_FCFS).
+    /// Messages leave in the order in which they were given (SCTP_SS_FCFS).
     #[default]
     Fcfs,
-    /// A message, or fragment, of each stream in turn (SCTP_SS_RR).
+    /// The streams take turns by messages, or with interleaving by chunks (SCTP_SS_RR).
     RoundRobin,
-    /// A packet of each stream in turn (SCTP_SS_RR_PKT).
+    /// The streams take turns by packets (SCTP_SS_RR_PKT).
     RoundRobinPacket,
-    /// The stream with the lowest value first (SCTP_SS_PRIO).
+    /// The stream with the lowest value is served first (SCTP_SS_PRIO).
     Priority,
-    /// The same number of octets from each stream (SCTP_SS_FB).
+    /// Each stream gets the same number of octets (SCTP_SS_FB).
     FairBandwidth,
-    /// Octets in proportion to the values of the streams (SCTP_SS_WFQ).
+    /// Streams get octets in proportion to their values (SCTP_SS_WFQ).
     WeightedFair,
 }
 
-/// Their names, with a line and a reference each.
+/// `SCHEDULERS` has the name of each scheduler, a description of one line, and a reference.
 pub const SCHEDULERS: [(&str, &str, &str); 6] = [
     ("fcfs", "messages in the order in which they were given", "RFC 8260 §3.1"),
     ("round-robin", "a message of each stream in turn", "RFC 8260 §3.2"),
@@ -50,7 +50,7 @@ pub const SCHEDULERS: [(&str, &str, &str); 6] = [
 ];
 
 impl Scheduler {
-    /// All, in the order of [`SCHEDULERS`].
+    /// `ALL` has every scheduler, in the order of [`SCHEDULERS`].
     pub const ALL: [Scheduler; 6] = [
         Scheduler::Fcfs,
         Scheduler::RoundRobin,
@@ -60,18 +60,19 @@ impl Scheduler {
         Scheduler::WeightedFair,
     ];
 
-    /// The scheduler called `name`.
+    /// Returns the scheduler called `name`, if there is one.
     pub fn from_name(name: &str) -> Option<Scheduler> {
         let at = SCHEDULERS.iter().position(|entry| entry.0 == name)?;
         Some(Scheduler::ALL[at])
     }
 
-    /// Its name in [`SCHEDULERS`].
+    /// Returns the name of the scheduler in [`SCHEDULERS`].
     pub fn name(self) -> &'static str {
         SCHEDULERS[self as usize].0
     }
 
-    /// `None` for the one queue.
+    /// Makes the discipline that chooses between streams; `None` for first come, first served,
+    /// which has one queue.
     pub(crate) fn discipline(self) -> Option<Box<dyn Discipline>> {
         Some(match self {
             Scheduler::Fcfs => return None,
@@ -84,25 +85,25 @@ impl Scheduler {
     }
 }
 
-/// A stream's place: the lowest is next.
+/// A `Key` is a stream's place among those with something to send: the lowest is next.
 pub(crate) type Key = (u64, u64);
 
-/// What a scheduler keeps of a stream.
+/// An `Account` is what a scheduler keeps of a stream.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Account {
-    /// The value that the user set: a priority or a weight.
+    /// `value` is the priority or weight that the user set; it is 1 at first.
     pub value: u16,
-    /// Octets served, in the discipline's unit.
+    /// `service` is how much the stream has been served, in the discipline's unit.
     pub service: u64,
 }
 
-/// The rule of a scheduler.
+/// A `Discipline` is the rule of a scheduler.
 pub(crate) trait Discipline: std::fmt::Debug + Send {
-    /// The place of a stream that gets something to send.
+    /// Returns the place of a stream that gets something to send.
     fn join(&mut self, account: &mut Account) -> Key;
-    /// Its place after a turn of so many octets.
+    /// Returns the place of a stream after a turn in which `octets` of it left.
     fn again(&mut self, account: &mut Account, octets: u64) -> Key;
-    /// A turn lasts until the packet is full.
+    /// Returns whether a turn lasts until the packet is full.
     fn by_packet(&self) -> bool {
         false
     }

@@ -1,6 +1,6 @@
-//! Strict priority (RFC 8260 §3.4): the stream with the lowest value first,
-//! round robin between equals. With interleaving a message of a more urgent
-//! stream overtakes one that was begun.
+//! Strict priority (RFC 8260 §3.4) serves the stream with the lowest value first, and goes round
+//! robin between equals. With interleaving a message of a more urgent stream overtakes one that was
+//! begun.
 
 use super::{Account, Discipline, Key};
 

@@ -1,5 +1,5 @@
-//! Round robin (RFC 8260 §3.2): a message of each stream in turn; with
-//! interleaving a chunk.
+//! Round robin (RFC 8260 §3.2) takes a message of each stream in turn, or with interleaving a
+//! chunk.
 
 use super::{Account, Discipline, Key};
 

@@ -1,6 +1,5 @@
-//! Round robin by packets (RFC 8260 §3.3): a packet holds messages of one
-//! stream alone, so that its loss holds up one stream alone. Without
-//! interleaving a message that was begun is ended first.
+//! Round robin by packets (RFC 8260 §3.3) gives a packet messages of one stream alone, so that its
+//! loss holds up one stream alone. Without interleaving a message that was begun is ended first.
 
 use super::{Account, Discipline, Key};
 

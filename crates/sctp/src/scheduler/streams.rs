@@ -1,35 +1,36 @@
-//! Queues of the streams, for schedulers that choose between them.
+//! Each stream has a queue here, for schedulers that choose between them.
 
 use super::{Account, Discipline, Key};
 use crate::message::Message;
 use crate::queue::Queue;
 use std::collections::BTreeSet;
 
-/// One stream.
+/// A `Stream` is the queue of one stream, and what its scheduler keeps of it.
 #[derive(Debug)]
 struct Stream {
     queue: Queue,
     account: Account,
-    /// Its place, while it has something to send.
+    /// `key` is its place while it has something to send, else `None`.
     key: Option<Key>,
 }
 
 #[derive(Debug)]
 pub(crate) struct Streams {
     discipline: Box<dyn Discipline>,
-    /// By stream identifier.
+    /// `streams` has the streams by their identifiers.
     streams: Vec<Stream>,
     order: BTreeSet<(Key, u16)>,
-    /// The stream whose turn it is, once some of it has left.
+    /// `current` is the stream whose turn it is, once some of it has left.
     current: Option<u16>,
-    /// Octets of its turn.
+    /// `served` is how many octets have left in this turn.
     served: u64,
-    /// Octets of all messages that are sent in part.
+    /// `begun` is how many octets the messages have together of which a part has been sent.
     begun: u64,
-    /// The peer's receive buffer: with interleaving, messages that are sent in
-    /// part must fit it together, or none of them could ever be completed.
+    /// `buffer` is the size of the peer's receive buffer, in octets: with interleaving all messages
+    /// of which a part has been sent must fit it together, or none of them could ever be completed.
     buffer: u64,
-    /// A message of so many octets leaves in one piece, and need not wait.
+    /// `whole` is the number of octets up to which a message leaves in one piece, so that it need
+    /// not wait for room in `buffer`.
     whole: u64,
 }
 
@@ -41,13 +42,13 @@ impl Streams {
         Streams { discipline, streams, order, current, served, begun, buffer, whole }
     }
 
-    /// Messages that are sent in part have at most `buffer` octets together; those
-    /// of `whole` octets leave in one piece.
+    /// Sets how many octets the messages may have together of which a part has been sent
+    /// (`buffer`), and up to how many a message leaves in one piece (`whole`).
     pub fn set_buffer(&mut self, buffer: u64, whole: u32) {
         (self.buffer, self.whole) = (buffer, whole as u64);
     }
 
-    /// A message was begun, or ended.
+    /// Notes that a message of `len` octets was begun, or that it has ended.
     pub fn set_begun(&mut self, len: u32, begun: bool) {
         match begun {
             true => self.begun += len as u64,
@@ -64,7 +65,7 @@ impl Streams {
         &mut self.streams[id as usize]
     }
 
-    /// The queue of a stream that has one.
+    /// Returns the queue of a stream that has one.
     pub fn queue(&self, id: u16) -> &Queue {
         &self.streams[id as usize].queue
     }
@@ -73,12 +74,12 @@ impl Streams {
         &mut self.stream(id).queue
     }
 
-    /// All queues.
+    /// Returns all queues, with the identifiers of their streams.
     pub fn queues(&self) -> impl Iterator<Item = (u16, &Queue)> {
         self.streams.iter().enumerate().map(|(id, stream)| (id as u16, &stream.queue))
     }
 
-    /// The same, to change them.
+    /// Returns all queues, to change them.
     pub fn queues_mut(&mut self) -> impl Iterator<Item = &mut Queue> {
         self.streams.iter_mut().map(|stream| &mut stream.queue)
     }
@@ -102,7 +103,7 @@ impl Streams {
         self.stream(id).account.value = value;
     }
 
-    /// A stream has something to send.
+    /// Gives a stream its place, as it has something to send.
     pub fn join(&mut self, id: u16) {
         self.stream(id);
         let stream = &mut self.streams[id as usize];
@@ -113,7 +114,8 @@ impl Streams {
         }
     }
 
-    /// The stream that is next.
+    /// Returns the stream that is next: the one whose turn it is, or the first whose message may
+    /// begin.
     pub fn next(&self) -> Option<u16> {
         let fits = |id: &u16| {
             let queue = self.queue(*id);
@@ -124,8 +126,8 @@ impl Streams {
         self.current.or_else(|| self.order.iter().map(|(_, id)| *id).find(fits))
     }
 
-    /// A packet begins: a turn by packets is over, unless a message is in
-    /// progress that must not be interrupted.
+    /// Begins a packet: a turn by packets is over, unless a message is in progress that must not be
+    /// interrupted.
     pub fn begin_packet(&mut self, interleaving: bool) {
         if let Some(id) = self.current
             && self.discipline.by_packet()
@@ -135,13 +137,13 @@ impl Streams {
         }
     }
 
-    /// The next message may share a packet with what went before it.
+    /// Returns whether the next message may share a packet with what went before it.
     pub fn may_bundle(&self) -> bool {
         !self.discipline.by_packet() || self.current.is_some()
     }
 
-    /// `octets` of the stream left; `whole`: the message may be followed by
-    /// another stream's; `more`: the stream has more to send.
+    /// Notes that `octets` of the stream left. `whole` says that another stream's message may
+    /// follow, `more` that the stream has more to send.
     pub fn served(&mut self, id: u16, octets: u64, whole: bool, more: bool) {
         self.served += octets;
         self.current = Some(id);
@@ -150,7 +152,7 @@ impl Streams {
         }
     }
 
-    /// A message of the stream was given up; `more`: there are others.
+    /// Notes that a message of the stream was given up; `more` says that there are others.
     pub fn dropped(&mut self, id: u16, more: bool) {
         if !more || self.current == Some(id) {
             self.end_turn(id, more);

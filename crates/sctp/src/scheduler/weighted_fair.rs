@@ -1,15 +1,14 @@
-//! Weighted fair queueing (RFC 8260 §3.6): octets in proportion to the values of
-//! the streams, as start-time fair queueing counts them (Goyal, Vin and Cheng,
-//! SIGCOMM 1996): a turn of L octets of a stream with weight w moves its start
-//! tag by L / w, the stream with the lowest start tag is next, and a stream that
-//! was idle starts at the tag of the turn in service.
+//! Weighted fair queueing (RFC 8260 §3.6) serves octets in proportion to the values of the streams.
+//! It counts them as start-time fair queueing does (Goyal, Vin and Cheng, SIGCOMM 1996): a turn of
+//! L octets of a stream with weight w moves its start tag by L / w, the stream with the lowest
+//! start tag is next, and a stream that was idle starts at the tag of the turn in service.
 
 use super::{Account, Discipline, Key};
 
-/// Units of an octet, so that weights divide it finely.
+/// An octet has this many units, so that weights divide it finely.
 const UNIT: u64 = 1 << 16;
 
-/// Start tags, and the one in service.
+/// A `Service` holds the start tag of the turn in service, and counts what has joined, for ties.
 #[derive(Debug, Default)]
 pub(super) struct Service {
     tag: u64,

@@ -1,5 +1,5 @@
-//! SACKs of the peer: what has arrived, what is missing, and what that does
-//! to the paths (RFC 9260 §6.2.1, §6.3, §7.2).
+//! SACKs of the peer are read here: what has arrived, what is missing, and what that does to the
+//! paths (RFC 9260 §6.2.1, §6.3, §7.2).
 
 use super::Sender;
 use super::flight::{Outcome, Rules};
@@ -20,13 +20,14 @@ pub(crate) enum Acknowledged {
     Late,
     /// It names a TSN that was not sent.
     Impossible,
-    /// It was read; the association looks at each path next.
+    /// It was read, with this outcome, up to before this offset; the association looks at each path
+    /// next.
     Read(Outcome, u64),
 }
 
 impl Sender {
-    /// A cumulative TSN that answers so many packets, with the gap blocks of a SACK; a SHUTDOWN says
-    /// nothing of gaps.
+    /// Reads a cumulative TSN that answers so many packets, with the gap blocks of a SACK; a
+    /// SHUTDOWN says nothing of gaps.
     #[inline]
     pub fn on_cumulative(
         &mut self,
@@ -56,8 +57,8 @@ impl Sender {
         Acknowledged::Read(outcome, cum)
     }
 
-    /// The SACK at hand reports these TSNs as duplicates. What is known of them no more, being
-    /// acknowledged cumulatively, does not count.
+    /// Reads the TSNs that the SACK at hand reports as duplicates. One that is acknowledged
+    /// cumulatively, so that nothing is known of it any more, does not count.
     #[cold]
     pub fn on_duplicates(&mut self, tsns: &[Serial32], paths: &mut [Path]) {
         let (una, origin) = (self.flight.una, self.origin);
@@ -82,12 +83,12 @@ impl Sender {
         }
     }
 
-    /// The SACK that was read last answers a packet that left at `stamped`.
+    /// Notes that the SACK that was read last answers a packet that left at `stamped`.
     pub fn on_echo(&mut self, stamped: Time, paths: &mut [Path]) {
         self.undo_where(paths, |episode| episode.on_echo(stamped));
     }
 
-    /// Takes back the last reduction of each path about which this finds out that it was needless.
+    /// Takes back the last reduction of each path for which `needless` says so.
     fn undo_where(&mut self, paths: &mut [Path], mut needless: impl FnMut(&mut Episode) -> bool) {
         for index in 0..paths.len() {
             if paths[index].episode.as_mut().is_some_and(|episode| needless(episode)) {
@@ -97,8 +98,8 @@ impl Sender {
         }
     }
 
-    /// What the SACK up to before the offset `cum` did to one path; true when the path is active
-    /// again.
+    /// Applies to one path what the SACK did, which acknowledges all before the offset `cum`.
+    /// Returns true when the path is active again.
     #[inline]
     pub fn after_sack(
         &mut self,
@@ -162,8 +163,8 @@ impl Sender {
         sack.works && counts && path.on_success()
     }
 
-    /// Chunks that were lost on the path reduce its window, once until all is acknowledged that was
-    /// outstanding then (§7.2.3, §7.2.4).
+    /// Reduces the window of the path if chunks were lost there, once until all is acknowledged
+    /// that was outstanding then (§7.2.3, §7.2.4).
     #[inline]
     fn reduce(
         &mut self,
@@ -205,7 +206,7 @@ impl Sender {
     }
 }
 
-/// The round-trip time that the SACK gave, and what it says of the path's rate.
+/// Takes the round-trip time that the SACK gave, and what it says of the path's rate.
 #[inline]
 fn measure(path: &mut Path, sack: &Scratch, config: &Config) {
     if let Some(rtt) = sack.rtt.filter(|_| !config.timestamps) {
@@ -217,7 +218,7 @@ fn measure(path: &mut Path, sack: &Scratch, config: &Config) {
     }
 }
 
-/// Something of the path's was newly acknowledged: its window may grow.
+/// Lets the window of the path grow, as something of the path's was newly acknowledged.
 #[inline]
 fn grow(now: Time, path: &mut Path, sack: &Scratch, may_grow: bool, recovering: bool) {
     let (acked, flight, idle, rtt) = (sack.acked, sack.flight, path.flight == 0, sack.rtt_at(now));
@@ -227,7 +228,7 @@ fn grow(now: Time, path: &mut Path, sack: &Scratch, may_grow: bool, recovering: 
     path.window.on_progress(&progress, recovering || path.marked, &view);
 }
 
-/// The window algorithm hears what the SACK told of its path, after all that it caused.
+/// Tells the window algorithm what the SACK told of its path, after all that it caused.
 #[inline]
 fn tell(now: Time, path: &mut Path, sack: &Scratch) {
     let marked = std::mem::take(&mut path.marked);
@@ -248,7 +249,7 @@ fn tell(now: Time, path: &mut Path, sack: &Scratch) {
 }
 
 impl Rules {
-    /// The rules that the settings say, for a SACK that answers so many packets.
+    /// Returns the rules of the settings for a SACK that answers so many packets.
     #[inline]
     fn of(config: &Config, packets: u8) -> Rules {
         Rules {

@@ -1,4 +1,4 @@
-//! The chunks that were sent and not cumulatively acknowledged, and what a
+//! The flight has the chunks that were sent and not cumulatively acknowledged, and reads what a
 //! SACK says about them (RFC 9260 §6.2.1, §6.3, §7.2.4).
 
 mod gaps;
@@ -15,17 +15,17 @@ use std::collections::VecDeque;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Status {
-    /// Sent, and counted as outstanding on its path.
+    /// It was sent, and counts as outstanding on its path.
     InFlight,
-    /// To be sent again, and not outstanding.
+    /// It is to be sent again, and is not outstanding.
     Lost(Reason),
-    /// Reported by a gap block.
+    /// A gap block has reported it.
     Acked,
-    /// Given up with its message (RFC 3758).
+    /// It was given up with its message (RFC 3758).
     Abandoned(Fate),
 }
 
-/// `Fate` is what is known of a chunk when it is given up.
+/// A `Fate` is what is known of a chunk when it is given up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Fate {
     /// It was in flight. If gap blocks tell that it was lost, it is congestion like a chunk that
@@ -39,91 +39,92 @@ pub(crate) enum Fate {
 pub(crate) struct Sent {
     pub fragment: Fragment,
     pub status: Status,
-    /// Where it was sent last.
+    /// `path` is the index of the path that it was sent to last.
     pub path: u8,
-    /// It was sent again so often.
+    /// `resends` counts how often it was sent again.
     pub resends: u16,
-    /// Missing reports since it was sent last.
+    /// `misses` counts the reports since it was sent last that it is missing.
     pub misses: u8,
     pub fast_retransmitted: bool,
-    /// It was sent to more than one path.
+    /// `wandered` says that it was sent to more than one path.
     pub wandered: bool,
-    /// The offset after the newest chunk when it was sent last.
+    /// `newest` is the offset after the newest chunk when it was sent last.
     pub newest: u64,
-    /// How long its message is worth sending again.
+    /// `limit` says how long its message is worth sending again.
     pub limit: Reliability,
 }
 
 impl Sent {
-    /// Octets of user data.
+    /// Returns how many octets of user data it has.
     pub fn len(&self) -> u64 {
         self.fragment.payload.len() as u64
     }
 
-    /// It was given up with its message.
+    /// Returns whether it was given up with its message.
     pub fn is_abandoned(&self) -> bool {
         matches!(self.status, Status::Abandoned(_))
     }
 }
 
-/// The rules of missing reports.
+/// `Rules` are those of missing reports.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules {
     pub missing_reports: u8,
     pub highest_newly_acked: bool,
     pub multiple: bool,
-    /// Split fast retransmit: a chunk is missing if one that was sent later to
-    /// the same path was newly acknowledged (Iyengar et al. 2006 §III-A).
+    /// `split` is split fast retransmit: a chunk is missing if one that was sent later to the same
+    /// path was newly acknowledged (Iyengar et al. 2006 §III-A).
     pub split: bool,
-    /// See [`Ns2Rules::marked_outstanding`](crate::Ns2Rules).
+    /// `marked_outstanding` is [`Ns2Rules::marked_outstanding`](crate::Ns2Rules).
     pub marked_outstanding: bool,
-    /// See [`Ns2Rules::remembers_highest`](crate::Ns2Rules).
+    /// `remembers_highest` is [`Ns2Rules::remembers_highest`](crate::Ns2Rules).
     pub remembers_highest: bool,
-    /// Packets that the SACK answers (delayed acknowledgments for concurrent
+    /// `packets` is how many packets the SACK answers (delayed acknowledgments for concurrent
     /// transfer, §III-C), else 1.
     pub packets: u8,
 }
 
-/// What a SACK did to all paths together.
+/// An `Outcome` is what a SACK did to all paths together.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Outcome {
-    /// The cumulative TSN advanced.
+    /// `advanced` says that the cumulative TSN advanced.
     pub advanced: bool,
-    /// Octets of user data newly acknowledged cumulatively.
+    /// `cumulative` counts the octets of user data that were newly acknowledged cumulatively.
     pub cumulative: u64,
-    /// Something was newly acknowledged.
+    /// `news` says that something was newly acknowledged.
     pub news: bool,
-    /// A chunk was newly found missing that is to be sent again.
+    /// `lost` says that a chunk was newly found missing that is to be sent again.
     pub lost: bool,
-    /// Index of the lowest chunk that a gap block newly acknowledged.
+    /// `lowest` is the index of the lowest chunk that a gap block newly acknowledged.
     pub lowest: Option<usize>,
 }
 
 #[derive(Debug)]
 pub(crate) struct Flight {
-    /// Offset of the first chunk.
+    /// `una` is the offset of the first chunk, the oldest that is not cumulatively acknowledged.
     pub una: u64,
     pub chunks: VecDeque<Sent>,
-    /// Chunks to be sent again.
+    /// `lost` counts the chunks that are to be sent again.
     pub lost: usize,
-    /// There are none below this offset.
+    /// `lost_from` is an offset below which there are none of them.
     lost_from: u64,
-    /// Chunks reported by gap blocks.
+    /// `acked` counts the chunks that gap blocks have reported.
     acked: usize,
-    /// The highest chunk that the cumulative TSN newly acknowledged last, or a gap block since.
+    /// `highest_new` is the highest chunk that the cumulative TSN newly acknowledged last, or a gap
+    /// block since.
     highest_new: u64,
-    /// User data in flight, in octets.
+    /// `payload` is the user data in flight, in octets.
     pub payload: u64,
-    /// Octets of a chunk's header: DATA's, or I-DATA's.
+    /// `header` is the size of a chunk's header, in octets: DATA's, or I-DATA's.
     header: u32,
-    /// Octets to a multiple of which chunks count, less one.
+    /// `padding` is one less than the number of octets to a multiple of which chunks count.
     padding: u32,
     reports: Reports,
-    /// How each of `chunks` left last, where window algorithms hear of it.
+    /// `departures` says how each of `chunks` left last, where window algorithms hear of it.
     departures: Option<VecDeque<Departure>>,
 }
 
-/// How a chunk left last.
+/// A `Departure` says how a chunk left last.
 #[derive(Clone, Copy, Debug, Default)]
 struct Departure {
     at: Time,
@@ -131,7 +132,8 @@ struct Departure {
 }
 
 impl Flight {
-    /// Nothing was sent; `una` is the first TSN.
+    /// `starting_at` makes a flight in which nothing was sent; `una` is the offset of the first
+    /// TSN.
     pub fn starting_at(una: u64) -> Flight {
         let (chunks, header) = (VecDeque::new(), DataChunk::HEADER);
         let (lost, lost_from, acked, highest_new, payload) = (0, una, 0, una, 0);
@@ -150,62 +152,63 @@ impl Flight {
             departures,
         }
     }
-    /// Nothing was sent, and `una` is the first TSN; chunks count as they did.
+    /// Returns a flight in which nothing was sent, and whose first TSN has the offset `una`; chunks
+    /// count as they did.
     pub fn restarting_at(&self, una: u64) -> Flight {
         Flight { padding: self.padding, ..Flight::starting_at(una) }
     }
 
-    /// Chunks are I-DATA, or DATA.
+    /// Says whether chunks are I-DATA, or DATA.
     pub fn set_interleaving(&mut self, on: bool) {
         self.header = if on { IDataChunk::HEADER } else { DataChunk::HEADER };
     }
     pub fn is_interleaving(&self) -> bool {
         self.header == IDataChunk::HEADER
     }
-    /// Gap blocks report chunks.
+    /// Returns whether gap blocks report chunks.
     pub fn has_reports(&self) -> bool {
         self.acked > 0
     }
-    /// The offset of the next new chunk.
+    /// Returns the offset of the next new chunk.
     pub fn next(&self) -> u64 {
         self.una + self.chunks.len() as u64
     }
     pub fn is_empty(&self) -> bool {
         self.chunks.is_empty()
     }
-    /// Octets that the chunks take, with what they carry.
+    /// Returns how many octets of memory the chunks take, with what they carry.
     pub fn memory(&self) -> u64 {
         let carried: u64 = self.chunks.iter().map(|it| it.fragment.payload.len() as u64).sum();
         carried + (self.chunks.len() * size_of::<Sent>()) as u64
     }
-    /// Octets of a chunk's header.
+    /// Returns the size of a chunk's header, in octets.
     pub fn header(&self) -> u32 {
         self.header
     }
-    /// Octets of a chunk, header included, and its padding where that counts.
+    /// Returns the size of a chunk in octets, header included, and its padding where that counts.
     #[inline]
     pub fn size(&self, chunk: &Sent) -> u64 {
         self.size_of(chunk.fragment.payload.len())
     }
-    /// The same of a chunk with `len` octets of user data.
+    /// Returns the same of a chunk with `len` octets of user data.
     #[inline]
     pub fn size_of(&self, len: u32) -> u64 {
         ((self.header + len + self.padding) & !self.padding) as u64
     }
-    /// Padding counts, or does not: nothing is outstanding.
+    /// Says whether padding counts; nothing may be outstanding.
     pub fn count_padding(&mut self, counts: bool) {
         self.padding = if counts { 3 } else { 0 };
     }
 
-    /// The chunk with this offset leaves at `now`, with the `stamp` of its path, whose window
-    /// algorithm hears of it.
+    /// Notes that the chunk with this offset leaves at the date `at`, with the `stamp` of its path,
+    /// whose window algorithm hears of it.
     pub fn note_departure(&mut self, offset: u64, at: Time, stamp: Stamp) {
         let known = || VecDeque::from(vec![Departure::default(); self.chunks.len()]);
         let departures = self.departures.get_or_insert_with(known);
         departures[(offset - self.una) as usize] = Departure { at, stamp };
     }
 
-    /// A new chunk leaves on `path`; gives its offset.
+    /// Adds a new chunk, which leaves on `path`, and returns its offset.
     #[inline]
     pub fn push(&mut self, fragment: Fragment, limit: Reliability, path: u8) -> u64 {
         let offset = self.next();
@@ -227,8 +230,8 @@ impl Flight {
         offset
     }
 
-    /// The chunk at `index` leaves again, on `path`; missing reports count anew unless
-    /// `keeps_reports`.
+    /// Notes that the chunk at `index`, which was lost, leaves again on `path`; missing reports
+    /// count anew unless `keeps_reports`.
     pub fn resend(&mut self, index: usize, path: u8, keeps_reports: bool) {
         let newest = self.next();
         let chunk = &mut self.chunks[index];
@@ -249,7 +252,7 @@ impl Flight {
         self.reports.on_resend(self.una + index as u64);
     }
 
-    /// Everything outstanding on `path` is to be sent again (§6.3.3 rule E3).
+    /// Marks everything outstanding on `path` to be sent again (§6.3.3 rule E3).
     pub fn expire(&mut self, path: u8, paths: &mut [Path]) {
         let mut lost = 0;
         for (at, chunk) in self.chunks.iter_mut().enumerate().filter(|it| it.1.path == path) {
@@ -270,7 +273,7 @@ impl Flight {
         paths[path as usize].timed = None;
     }
 
-    /// What waits to be sent again on `path` is in flight there after all.
+    /// Puts what waits to be sent again on `path` back in flight there, since it was not lost.
     pub fn find_lost(&mut self, path: u8, paths: &mut [Path]) {
         for at in 0..self.chunks.len() {
             let size = self.size(&self.chunks[at]);
@@ -286,14 +289,14 @@ impl Flight {
         }
     }
 
-    /// Everything outstanding on any path is to be sent again.
+    /// Marks everything outstanding on any path to be sent again.
     pub fn expire_all(&mut self, paths: &mut [Path]) {
         (0..paths.len()).for_each(|path| self.expire(path as u8, paths));
     }
 
-    /// Everything below `cum` has arrived, and what is in the `gaps` of a SACK; a SHUTDOWN leaves
-    /// open what is beyond `cum` (§3.3.8). `cum` is within what was sent; nonsense in the gaps is
-    /// ignored.
+    /// Reads a SACK: everything below `cum` has arrived, and what is in its `gaps`; a SHUTDOWN
+    /// leaves open what is beyond `cum` (§3.3.8). `cum` must be within what was sent; nonsense in
+    /// the gaps is ignored.
     pub fn on_sack(
         &mut self,
         now: Time,
@@ -338,8 +341,8 @@ impl Flight {
         outcome
     }
 
-    /// A chunk has arrived: it leaves the path's flight, and may give an RTT
-    /// sample. False when it was known.
+    /// Notes that a chunk has arrived: it leaves the path's flight, and may give an RTT sample.
+    /// Returns false when that was known.
     #[inline(always)]
     fn acknowledge(&mut self, now: Time, offset: u64, chunk: &Sent, paths: &mut [Path]) -> bool {
         let size = self.size(chunk);
@@ -374,8 +377,8 @@ impl Flight {
         true
     }
 
-    /// The path at `index` is no more: what is outstanding there is to be sent
-    /// again, later paths move up, and what was its is `heir`'s.
+    /// Removes the path at `index`: what is outstanding there is to be sent again, later paths move
+    /// up, and what belonged to it belongs to `heir`.
     pub fn remove_path(&mut self, index: u8, heir: u8, paths: &mut [Path]) {
         self.expire(index, paths);
         for at in 0..self.chunks.len() {
@@ -388,49 +391,50 @@ impl Flight {
         }
     }
 
-    /// All that is not acknowledged was given up.
+    /// Returns whether all that is not acknowledged was given up.
     pub fn is_abandoned(&self) -> bool {
         self.chunks.iter().all(Sent::is_abandoned)
     }
 
-    /// What the peer may not have, and was not given up.
+    /// Returns what the peer may not have, and was not given up.
     pub fn undelivered(&self) -> impl Iterator<Item = &Fragment> {
         let left = |chunk: &&Sent| matches!(chunk.status, Status::InFlight | Status::Lost(_));
         self.chunks.iter().filter(left).map(|chunk| &chunk.fragment)
     }
 
-    /// Everything, all of it lost, for another association like `new` whose paths
-    /// are others.
+    /// Returns the flight for another association: all its chunks, which must be lost, belong to
+    /// `path`, and have headers as those of `new`.
     pub fn moved_to(mut self, path: u8, new: &Flight) -> Flight {
         self.chunks.iter_mut().for_each(|chunk| chunk.path = path);
         self.header = new.header;
         self
     }
 
-    /// Offset of the first chunk that is outstanding on `path` or to be sent
-    /// again since it was lost there.
+    /// Returns the offset of the first chunk that is outstanding on `path`, or is to be sent again
+    /// since it was lost there.
     pub fn first_of(&self, path: u8) -> Option<u64> {
         let waits = |s: Status| matches!(s, Status::InFlight | Status::Lost(_));
         let at = self.chunks.iter().position(|c| c.path == path && waits(c.status))?;
         Some(self.una + at as u64)
     }
 
-    /// The stream sequence number of the oldest ordered message of a stream that is not cumulatively
-    /// acknowledged.
+    /// Returns the stream sequence number of the oldest ordered message of a stream that is not
+    /// cumulatively acknowledged.
     pub fn oldest_ssn(&self, stream: u16) -> Option<u16> {
         let of = |sent: &&Sent| sent.fragment.stream == stream && !sent.fragment.is_unordered();
         Some(self.chunks.iter().find(of)?.fragment.number as u16)
     }
 
-    /// A chunk from the offset `from` on waits to be sent again that was lost on `path`.
+    /// Returns whether a chunk from the offset `from` on waits to be sent again that was lost on
+    /// `path`.
     pub fn is_marked_beyond(&self, path: u8, from: u64) -> bool {
         let beyond = from.saturating_sub(self.una) as usize;
         let mut chunks = self.chunks.iter().skip(beyond);
         chunks.any(|it| it.path == path && matches!(it.status, Status::Lost(_)))
     }
 
-    /// The first chunk to be sent again, from `from` on. While they leave in
-    /// order each chunk is looked at once.
+    /// Returns the index of the first chunk from `from` on that is to be sent again, and why. While
+    /// they leave in order each chunk is looked at once.
     pub fn next_lost(&mut self, from: usize) -> Option<(usize, Reason)> {
         if self.lost == 0 {
             return None;
@@ -448,8 +452,8 @@ impl Flight {
         }
     }
 
-    /// Gives up the message of the chunk at `index`, and frees its octets. The
-    /// chunk comes back if the end of the message was not sent.
+    /// Gives up the message of the chunk at `index`, and frees its octets. Returns the chunk's
+    /// fragment if the end of the message was not sent.
     pub fn abandon(&mut self, index: usize, paths: &mut [Path]) -> Option<Fragment> {
         let one = self.chunks[index].fragment.clone();
         for at in (0..=index).rev().filter(|_| !one.flags.contains(DataFlags::BEGIN)) {
@@ -478,7 +482,7 @@ impl Flight {
         self.chunks[at].fragment.flags.contains(flag)
     }
 
-    /// True when the chunk at `at` is of the same message as `one`.
+    /// Gives up the chunk at `at` if it is of the same message as `one`. Returns whether it is.
     fn give_up(&mut self, at: usize, one: &Fragment, paths: &mut [Path]) -> bool {
         let chunk = &self.chunks[at];
         if !chunk.fragment.is_sibling(one) {
@@ -519,7 +523,7 @@ impl Flight {
         self.chunks.back_mut().expect("it was pushed").status = Status::Abandoned(Fate::Known);
     }
 
-    /// Chunks from the first on that were given up: what FORWARD-TSN skips.
+    /// Returns the chunks from the first on that were given up: what FORWARD-TSN skips.
     pub fn skipped(&self) -> impl Iterator<Item = &Fragment> {
         self.chunks.iter().take_while(|chunk| chunk.is_abandoned()).map(|chunk| &chunk.fragment)
     }

@@ -1,4 +1,5 @@
-//! SACKs at once: when this side sets the I bit (RFC 9260 §6.1, RFC 7053 §5.1).
+//! This side sets the I bit here, by which it asks for a SACK at once (RFC 9260 §6.1, RFC 7053
+//! §5.1).
 //!
 //! The receiver answers the packet, so that its last chunk asks, or the chunks that end messages
 //! whose users do. A chunk that is sent again asks as it did the first time, as captures of usrsctp
@@ -9,7 +10,8 @@ use crate::config::Config;
 use crate::paths::path::Path;
 use anabranch_wire::sctp::{Chunk, Chunks, DataFlags};
 
-/// A new chunk: the user's wish, where the settings have it for all messages.
+/// Sets the bit on a new chunk that ends its message, where the settings have the user's wish for
+/// all messages.
 #[inline]
 pub(super) fn ask_with_message(config: &Config, flags: &mut DataFlags) {
     let wanted = config.immediate_sacks.is_some_and(|when| when.messages);
@@ -19,9 +21,9 @@ pub(super) fn ask_with_message(config: &Config, flags: &mut DataFlags) {
 }
 
 impl Sender {
-    /// A packet to a path that ends in new data is complete; it takes at most `payload` octets of
-    /// user data. `waits` says that the end of the association, or a change of its streams, waits for
-    /// SACKs.
+    /// Sets the bit where the settings ask for it, as a packet to a path that ends in new data is
+    /// complete; it takes at most `payload` octets of user data. `waits` says that the end of the
+    /// association, or a change of its streams, waits for SACKs.
     pub fn ask_with_new(
         &mut self,
         chunks: &mut Chunks,
@@ -40,7 +42,7 @@ impl Sender {
         }
     }
 
-    /// The same of data that is sent again.
+    /// Does the same for data that is sent again.
     pub fn ask_with_lost(&self, chunks: &mut Chunks, to: &Path, payload: u32, config: &Config) {
         if config.immediate_sacks.is_some_and(|when| when.window_full)
             && self.is_held_up(to, payload, config)
@@ -49,7 +51,7 @@ impl Sender {
         }
     }
 
-    /// Something waits, and may not leave on the path before a SACK comes.
+    /// Returns whether something waits, and may not leave on the path before a SACK comes.
     fn is_held_up(&self, to: &Path, payload: u32, config: &Config) -> bool {
         let window = match self.flight.lost {
             0 => to.window.limit(),

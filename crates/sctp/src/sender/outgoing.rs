@@ -1,6 +1,5 @@
-//! What the user has given and nobody has sent: messages in order, or in queues
-//! of their streams, cut into fragments (RFC 9260 §6.9), and the byte stream on
-//! stream 0.
+//! What the user has given and nobody has sent is kept here: messages in order, or in queues of
+//! their streams, cut into fragments (RFC 9260 §6.9), and the byte stream on stream 0.
 
 use crate::message::Message;
 use crate::queue::{Fragment, Numbers, Queue};
@@ -11,45 +10,45 @@ use anabranch_units::Time;
 use anabranch_wire::Payload;
 use anabranch_wire::sctp::DataFlags;
 
-/// What stands at the head of the queues.
+/// A `Head` says what stands at the head of the queues.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Head {
-    /// The first message of the one queue.
+    /// It is the first message of the one queue.
     First,
-    /// That of a stream's.
+    /// It is the first message of a stream's queue.
     Stream(u16),
-    /// The byte stream.
+    /// It is the byte stream.
     Bytes,
 }
 
-/// A message that was given up before its end was sent.
+/// A `Dropped` is a message that was given up before its end was sent.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Dropped {
     /// Nothing of it was sent.
     Unsent(Message),
-    /// Some of it was: this would have been its last fragment.
+    /// Some of it was sent; this is what its last fragment would have been.
     Begun { stream: u16, number: u32, unordered: bool },
 }
 
 #[derive(Debug, Default)]
 pub(crate) struct Outgoing {
-    /// Messages first come, first served.
+    /// `first` is the one queue, first come, first served.
     first: Queue,
-    /// Queues of the streams, for the other schedulers.
+    /// `streams` are the queues of the streams, for the other schedulers.
     streams: Option<Box<Streams>>,
-    /// Octets of messages that are not sent.
+    /// `queued` counts the octets of messages that are not sent.
     queued: u64,
-    /// Counted octets of the byte stream.
+    /// `counted` counts the octets of the byte stream of which the number alone is known.
     counted: u64,
-    /// Real octets of the byte stream.
+    /// `octets` has the real octets of the byte stream.
     octets: Option<Box<Written>>,
     numbers: Numbers,
     scheduler: Scheduler,
-    /// There have been messages with a date.
+    /// `dated` says that there have been messages with a date.
     dated: bool,
 }
 
-/// Real octets that wait.
+/// Returns how many real octets wait.
 fn written(octets: &Option<Box<Written>>) -> u64 {
     octets.as_ref().map_or(0, |octets| octets.len())
 }
@@ -60,8 +59,9 @@ impl Outgoing {
         Outgoing { streams, scheduler, ..Outgoing::default() }
     }
 
-    /// Messages are numbered and cut as I-DATA has it, or as DATA. Nothing was
-    /// sent yet. `buffer`: the peer's; a packet takes `whole` octets of a message.
+    /// Says whether messages are numbered and cut as I-DATA has it, or as DATA; nothing may have
+    /// been sent yet. The peer's receive buffer has `buffer` octets, and a packet takes `whole`
+    /// octets of a message.
     pub fn set_interleaving(&mut self, on: bool, buffer: u64, whole: u32) {
         self.numbers.interleaving = on;
         if let Some(streams) = &mut self.streams {
@@ -102,7 +102,7 @@ impl Outgoing {
             streams.set_value(stream, value);
         }
     }
-    /// Octets that take memory.
+    /// Returns how many octets take memory.
     pub fn held(&self) -> u64 {
         self.queued + written(&self.octets)
     }
@@ -137,11 +137,11 @@ impl Outgoing {
         self.queued -= all.iter().map(|message| u64::from(message.payload.len())).sum::<u64>();
         all
     }
-    /// Octets that are not sent.
+    /// Returns how many octets are not sent.
     pub fn unsent(&self) -> u64 {
         self.queued + self.bytes()
     }
-    /// The message that is next is sent in part.
+    /// Returns whether the message that is next is sent in part.
     pub fn is_begun(&self) -> bool {
         match (self.head(), &self.streams) {
             (Some(Head::First), _) => self.first.is_begun(),
@@ -164,8 +164,8 @@ impl Outgoing {
         }
     }
 
-    /// Octets of the next message that are not sent: what would leave
-    /// unfragmented. Messages of the byte stream have at most `size`.
+    /// Returns how many octets of the next message are not sent: what would leave unfragmented.
+    /// Messages of the byte stream have at most `size`. It is `None` when nothing waits.
     #[inline]
     pub fn waiting(&self, size: u32) -> Option<u32> {
         if self.streams.is_none() {
@@ -182,8 +182,8 @@ impl Outgoing {
         }
     }
 
-    /// The stream and the sequence number that the next message will have, if it is ordered, not begun
-    /// and has one: messages of I-DATA have identifiers instead.
+    /// Returns the stream and the sequence number that the next message will have, if it is
+    /// ordered, not begun and has one: messages of I-DATA have identifiers instead.
     pub fn next_ssn(&self) -> Option<(u16, u16)> {
         if self.numbers.interleaving {
             return None;
@@ -198,13 +198,13 @@ impl Outgoing {
         is_new.then(|| (message.stream, self.numbers.ssn(message.stream)))
     }
 
-    /// A packet begins.
+    /// Begins a packet: a turn by packets is over, where the scheduler has such.
     pub fn begin_packet(&mut self) {
         if let Some(streams) = &mut self.streams {
             streams.begin_packet(self.numbers.interleaving);
         }
     }
-    /// What is next may share the packet with what was taken before.
+    /// Returns whether what is next may share the packet with what was taken before.
     pub fn may_bundle(&self) -> bool {
         self.streams.as_ref().is_none_or(|streams| streams.may_bundle())
     }
@@ -265,7 +265,8 @@ impl Outgoing {
         Fragment { flags: DataFlags::WHOLE, stream: 0, number, ppid_or_fsn: 0, payload }
     }
 
-    /// The date of the next message has passed: it gets no TSN (RFC 3758 §4.1 TR3).
+    /// Returns whether the date of the next message has passed, so that it gets no TSN (RFC 3758
+    /// §4.1 TR3).
     #[inline]
     pub fn is_expired(&self, now: Time) -> bool {
         self.dated && self.is_next_expired(now)
@@ -339,7 +340,7 @@ impl Outgoing {
         }
     }
 
-    /// Octets of messages that were not begun and yield to `priority`.
+    /// Returns how many octets the messages have that were not begun and yield to `priority`.
     pub fn yielding(&self, priority: u32) -> u64 {
         let of = |queue: &Queue| -> u64 {
             let waiting = queue.messages.iter().skip(queue.is_begun() as usize);
@@ -350,8 +351,8 @@ impl Outgoing {
         of(&self.first) + streams.map(|(_, queue)| of(queue)).sum::<u64>()
     }
 
-    /// Gives up the least urgent message that was not begun and yields to
-    /// `priority`, the newest of them, if there is one.
+    /// Gives up the least urgent message that was not begun and yields to `priority`, the newest of
+    /// them, if there is one.
     pub fn yield_one(&mut self, priority: u32) -> Option<Message> {
         let mut least: Option<(u32, Option<u16>, usize)> = None;
         let mut look = |id: Option<u16>, queue: &Queue| {
@@ -385,14 +386,14 @@ impl Outgoing {
         Some(message)
     }
 
-    /// A stream's next message has the number 0 (RFC 6525 §5.2.2).
+    /// Makes a stream's next message have the number 0 (RFC 6525 §5.2.2).
     pub fn reset_numbers(&mut self, stream: u16) {
         if let Some(next) = self.numbers.next.get_mut(stream as usize) {
             *next = [0; 2];
         }
     }
 
-    /// Something of the stream is not sent.
+    /// Returns whether something of the stream is not sent.
     pub fn has_stream(&self, stream: u16) -> bool {
         let bytes = stream == 0 && self.bytes() > 0;
         bytes

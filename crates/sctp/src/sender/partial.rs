@@ -1,6 +1,6 @@
-//! Messages that are given up (RFC 3758, RFC 7496): when the sender stops
-//! sending them again, and FORWARD-TSN, by which the receiver stops waiting. With
-//! message interleaving it is I-FORWARD-TSN (RFC 8260 §2.3).
+//! Messages are given up here (RFC 3758, RFC 7496): the sender stops sending them again, and
+//! FORWARD-TSN makes the receiver stop waiting. With message interleaving it is I-FORWARD-TSN (RFC
+//! 8260 §2.3).
 //!
 //! A message is given up when one of its chunks would be sent again, or its first
 //! sent, and its [`Reliability`] says no; all its chunks go together. If its end
@@ -19,24 +19,25 @@ use anabranch_units::Time;
 use anabranch_wire::Payload;
 use anabranch_wire::sctp::{Chunk, DataFlags, ForwardTsn, IForwardTsn, SkippedMessage};
 
-/// `Partial` is what exists once a message was given up.
+/// A `Partial` exists once a message was given up.
 #[derive(Debug, Default)]
 pub(crate) struct Partial {
-    /// `due`: a SACK came, or T3-rtx expired, so that the peer is told again.
+    /// `due` says that a SACK came, or T3-rtx expired, so that the peer is told again.
     due: bool,
-    /// `told`: the peer was told up to this offset.
+    /// `told` is the offset up to which the peer was told.
     told: u64,
-    /// `abandoned` counts the messages.
+    /// `abandoned` counts the messages that were given up.
     abandoned: Abandoned,
 }
 
 impl Sender {
-    /// Messages that were given up.
+    /// Returns how many messages were given up.
     pub fn abandoned(&self) -> Abandoned {
         self.partial.as_ref().map_or(Abandoned::default(), |partial| partial.abandoned)
     }
 
-    /// Gives up what is lost and not worth sending again (RFC 3758 §3.5); true when something was.
+    /// Gives up what is lost and not worth sending again (RFC 3758 §3.5). Returns true when
+    /// something was.
     pub fn give_up_lost(&mut self, now: Time, paths: &mut Paths, config: &Config) -> bool {
         let (mut from, mut any) = (0, false);
         while let Some((index, _)) = self.flight.next_lost(from) {
@@ -50,7 +51,8 @@ impl Sender {
         any
     }
 
-    /// Gives up the messages at the head of the queue whose date has passed; true when there was one.
+    /// Gives up the messages at the head of the queue whose date has passed. Returns true when
+    /// there was one.
     pub fn give_up_late(&mut self, now: Time, paths: &mut Paths, config: &Config) -> bool {
         let mut any = false;
         while let Some(dropped) = self.outgoing.drop_expired(now) {
@@ -73,7 +75,8 @@ impl Sender {
         }
     }
 
-    /// A message was given up before any of it was sent.
+    /// Counts a message that was given up before any of it was sent, and keeps it where the user
+    /// wants it back.
     fn on_unsent(&mut self, message: Message, config: &Config) {
         self.partial().abandoned.unsent += 1;
         if config.keep_undelivered {
@@ -81,7 +84,7 @@ impl Sender {
         }
     }
 
-    /// The rest of a message was dropped: so is what was sent of it.
+    /// Gives up what was sent of a message whose rest was dropped.
     fn on_dropped(&mut self, dropped: Dropped, paths: &mut Paths, config: &Config) {
         let (stream, number, unordered) = match dropped {
             Dropped::Unsent(message) => return self.on_unsent(message, config),
@@ -101,22 +104,22 @@ impl Sender {
         self.partial.get_or_insert_default()
     }
 
-    /// Another association begins: its peer was told nothing.
+    /// Begins another association, whose peer was told nothing.
     pub fn begin_telling(&mut self) {
         if let Some(partial) = &mut self.partial {
             (partial.due, partial.told) = (true, 0);
         }
     }
 
-    /// A SACK came, or T3-rtx expired: what is still skipped is told again. False when nothing was
-    /// given up.
+    /// Makes what is still skipped be told again, as a SACK came or T3-rtx expired. Returns false
+    /// when nothing was given up.
     #[inline]
     pub fn repeat_forward_tsn(&mut self) -> bool {
         self.partial.as_mut().map(|partial| partial.due = true).is_some()
     }
 
-    /// FORWARD-TSN of at most `room` octets, if the peer waits for something that is not coming and
-    /// is to be told (RFC 3758 §3.5 C).
+    /// Makes a FORWARD-TSN of at most `room` octets, if the peer waits for something that is not
+    /// coming and is to be told (RFC 3758 §3.5 C).
     pub fn forward_tsn(&mut self, room: u32) -> Option<Chunk> {
         let una = self.flight.una;
         let partial = self.partial.as_mut()?;
@@ -152,8 +155,8 @@ impl Sender {
         })
     }
 
-    /// The send buffer is full: messages of lower priority make room for `len`
-    /// octets, unsent ones first (RFC 7496 §4.2). False when they do not.
+    /// Makes room for `len` octets in the send buffer, which is full, by giving up messages of
+    /// lower priority, unsent ones first (RFC 7496 §4.2). Returns false when they do not make it.
     pub fn make_room(
         &mut self,
         len: u64,

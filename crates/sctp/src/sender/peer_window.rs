@@ -1,6 +1,6 @@
-//! The room of the peer's receive buffer (RFC 9260 §6.2.1).
+//! The room of the peer's receive buffer is kept here (RFC 9260 §6.2.1).
 
-/// `PeerWindow` is the room of the peer's receive buffer, in octets.
+/// A `PeerWindow` is the room of the peer's receive buffer, in octets.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PeerWindow {
     /// `rwnd` is the a_rwnd of the last SACK.
@@ -10,25 +10,25 @@ pub(crate) struct PeerWindow {
 }
 
 impl PeerWindow {
-    /// The association begins, with the a_rwnd of INIT or INIT ACK.
+    /// Begins an association, with the a_rwnd of INIT or INIT ACK.
     pub fn begin(&mut self, a_rwnd: u32) {
         (self.rwnd, self.largest) = (a_rwnd as u64, a_rwnd as u64);
     }
 
-    /// A SACK has this a_rwnd.
+    /// Takes the a_rwnd of a SACK.
     #[inline]
     pub fn update(&mut self, a_rwnd: u32) {
         self.rwnd = a_rwnd as u64;
         self.largest = self.largest.max(self.rwnd);
     }
 
-    /// The a_rwnd of the last SACK, in octets.
+    /// Returns the a_rwnd of the last SACK, in octets.
     #[inline]
     pub fn rwnd(&self) -> u64 {
         self.rwnd
     }
 
-    /// The largest a_rwnd so far, in octets: that of an empty buffer.
+    /// Returns the largest a_rwnd so far, in octets, which is that of an empty buffer.
     #[inline]
     pub fn largest(&self) -> u64 {
         self.largest

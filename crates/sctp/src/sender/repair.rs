@@ -1,43 +1,45 @@
-//! How much may be sent again at once (RFC 9260 §6.3.3 E3, §7.2.4 rule 3).
+//! How much may be sent again at once is decided here (RFC 9260 §6.3.3 E3, §7.2.4 rule 3).
 
-/// `Pace` is what may be sent again until the next SACK.
+/// A `Pace` says what may be sent again until the next SACK.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum Pace {
-    /// What the windows take.
+    /// What the windows take may leave.
     #[default]
     Windows,
-    /// One packet: T3-rtx expired, and nothing was sent again yet.
+    /// One packet may leave: T3-rtx expired, and nothing was sent again yet.
     OnePacket,
-    /// Nothing: that packet has left. The others wait for a SACK, or for the next expiry.
+    /// Nothing may leave, since that packet has left. The others wait for a SACK, or for the next
+    /// expiry.
     AwaitSack,
 }
 
-/// `Repair` is what T3-rtx and SACKs let be sent again.
+/// A `Repair` is what T3-rtx and SACKs let be sent again.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Repair {
-    /// `pace` is what may be sent again until the next SACK.
+    /// `pace` says what may be sent again until the next SACK.
     pace: Pace,
-    /// `fast_due`: the first packet of a fast retransmit ignores the window.
+    /// `fast_due` says that the first packet of a fast retransmit is due, which ignores the window.
     fast_due: bool,
-    /// `heard`: a SACK came since T3-rtx expired last.
+    /// `heard` says that a SACK came since this was asked last.
     heard: bool,
 }
 
 impl Repair {
-    /// A SACK came that is not late.
+    /// Notes that a SACK came that is not late.
     #[inline]
     pub fn on_sack(&mut self) {
         self.heard = true;
         self.pace = Pace::Windows;
     }
 
-    /// Chunks were newly found missing: the first packet of them leaves whatever the window.
+    /// Notes that chunks were newly found missing: the first packet of them leaves whatever the
+    /// window.
     #[inline]
     pub fn on_lost(&mut self) {
         self.fast_due = true;
     }
 
-    /// T3-rtx expired.
+    /// Notes that T3-rtx expired: one packet may leave.
     pub fn on_timeout(&mut self) {
         self.pace = Pace::OnePacket;
     }
@@ -59,8 +61,8 @@ impl Repair {
         self.fast_due
     }
 
-    /// A packet of chunks that are sent again leaves. With `fast` it was let out by a fast
-    /// retransmit; with `alone` it is the only one until the next SACK.
+    /// Notes that a packet of chunks that are sent again leaves. With `fast` it was let out by a
+    /// fast retransmit; with `alone` it is the only one until the next SACK.
     pub fn on_packet(&mut self, fast: bool, alone: bool) {
         self.fast_due &= !fast;
         self.pace = match self.pace == Pace::OnePacket || alone {
@@ -69,7 +71,7 @@ impl Repair {
         };
     }
 
-    /// What was waited for is not coming.
+    /// Ends the wait for a SACK, as what was waited for is not coming.
     pub fn release(&mut self) {
         if self.awaits_sack() {
             self.pace = Pace::Windows;

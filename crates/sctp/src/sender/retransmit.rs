@@ -1,4 +1,4 @@
-//! What is sent again (RFC 9260 §6.1 C, §6.3.3, §7.2.4 rule 3).
+//! Chunks are sent again here (RFC 9260 §6.1 C, §6.3.3, §7.2.4 rule 3).
 
 use super::Sender;
 use crate::config::Config;
@@ -7,14 +7,14 @@ use crate::paths::Paths;
 use crate::policy::Reason;
 use anabranch_units::Time;
 
-/// `Lost` is the first chunk of a packet that is sent again.
+/// A `Lost` is the first chunk of a packet that is sent again.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Lost {
     /// `index` is the chunk's place in the flight.
     pub index: usize,
-    /// `path` is where it goes.
+    /// `path` is the index of the path that it goes to.
     pub path: usize,
-    /// `len` is its user data, in octets.
+    /// `len` is how much user data it has, in octets.
     pub len: u32,
     /// `fast` says that it leaves whatever the window, being the first of a fast retransmit.
     pub fast: bool,
@@ -23,8 +23,8 @@ pub(crate) struct Lost {
 }
 
 impl Sender {
-    /// The next chunk that may be sent again: the first lost one whose path has room, so that one
-    /// path's full window does not hold up another's.
+    /// Returns the next chunk that may be sent again: the first lost one whose path has room, so
+    /// that one path's full window does not hold up another's.
     #[inline]
     pub fn next_lost(&mut self, now: Time, paths: &mut Paths, config: &Config) -> Option<Lost> {
         if self.repair.awaits_sack() {
@@ -55,7 +55,7 @@ impl Sender {
         paths.destination_of(last, reason, config)
     }
 
-    /// Adds lost chunks, from the one at `index` on, whose place is `path`;
+    /// Adds to a packet the lost chunks, from the one at `index` on, that go to `path`. Returns
     /// false when none fits.
     pub fn add_lost(
         &mut self,

@@ -1,4 +1,5 @@
-//! New data (RFC 9260 §6.1): how much of it the next chunk has, and the chunks of a packet.
+//! New data leaves from here (RFC 9260 §6.1), which decides how much of it the next chunk has, and
+//! which chunks a packet has.
 
 use super::Sender;
 use crate::config::Config;
@@ -10,8 +11,9 @@ use anabranch_units::{Serial32, Span, Time};
 use anabranch_wire::sctp::{Chunk, DataChunk, IDataChunk};
 
 impl Sender {
-    /// The length of the next chunk's user data, where `room` octets are left in a packet and a chunk has
-    /// at most `most`; `None` when nothing waits or nothing fits.
+    /// Returns the length of the next chunk's user data in octets, where `room` octets are left in
+    /// a packet and a chunk has at most `most`; `None` when nothing waits, nothing fits, or the
+    /// next number must wait.
     #[inline(always)]
     pub fn next_len(&self, room: u32, most: u32, config: &Config) -> Option<u32> {
         let size = config.message_size.unwrap_or(most).min(most);
@@ -23,11 +25,11 @@ impl Sender {
         (room >= whole.min(most)).then_some(whole.min(room).min(most))
     }
 
-    /// The stream sequence number of the next message would be 2^15 or more ahead of one that the
-    /// peer may still wait for: it would take the message for an older one (§6.6, with the serial
-    /// number arithmetic of RFC 1982 §3.2). Or so many chunks are outstanding that the next TSN could
-    /// not be told from an older one (RFC 9260 §6.1); each message has one at least, so that message
-    /// identifiers cannot be confused either (RFC 8260 §2.1).
+    /// Returns whether the stream sequence number of the next message would be 2^15 or more ahead
+    /// of one that the peer may still wait for: it would take the message for an older one (§6.6,
+    /// with the serial number arithmetic of RFC 1982 §3.2). Or so many chunks are outstanding that
+    /// the next TSN could not be told from an older one (RFC 9260 §6.1); each message has one at
+    /// least, so that message identifiers cannot be confused either (RFC 8260 §2.1).
     #[cold]
     fn waits_for_a_number(&self) -> bool {
         if self.flight.chunks.len() as u64 >= TSN_SPAN {
@@ -38,14 +40,14 @@ impl Sender {
         oldest.is_some_and(|oldest| number.wrapping_sub(oldest) as u64 >= SSN_SPAN)
     }
 
-    /// The peer's receive window takes `len` octets more.
+    /// Returns whether the peer's receive window takes `len` octets more.
     #[inline]
     pub(super) fn fits_window(&self, len: u32) -> bool {
         self.flight.payload + u64::from(len) <= self.window.rwnd()
     }
 
-    /// A packet of new data begins: the length of its first chunk, if it may leave now. With `nagle`
-    /// less than a packet waits while data is outstanding.
+    /// Begins a packet of new data. Returns the length of its first chunk, if it may leave now.
+    /// With `nagle` less than a packet waits while data is outstanding.
     #[inline]
     pub fn begin_packet(&mut self, most: u32, nagle: bool, config: &Config) -> Option<u32> {
         self.outgoing.begin_packet();
@@ -66,8 +68,9 @@ impl Sender {
         probes.then_some(len)
     }
 
-    /// The peer's window takes `len` octets, and is worth them (§6.1 A, silly windows as in RFC 1122
-    /// §4.2.3.4): it takes a packet of `most` octets, or half of what it ever took, or all that waits.
+    /// Returns whether the peer's window takes `len` octets, and is worth them (§6.1 A, silly
+    /// windows as in RFC 1122 §4.2.3.4): it takes a packet of `most` octets, or half of what it
+    /// ever took, or all that waits.
     #[inline]
     fn is_window_open(&self, len: u32, most: u32) -> bool {
         let usable = self.window.rwnd().saturating_sub(self.flight.payload);
@@ -75,16 +78,16 @@ impl Sender {
         usable >= u64::from(len) && (usable >= worth || usable >= self.outgoing.unsent())
     }
 
-    /// New data could not leave: if that is since the peer's window takes nothing, it is probed after
-    /// an `rto`, and in longer intervals up to `most`.
+    /// Notes that new data could not leave: if that is since the peer's window takes nothing, it is
+    /// probed after an `rto`, and in longer intervals up to `most`.
     pub fn watch_window(&mut self, now: Time, rto: Span, most: Span) {
         if self.flight.is_empty() && !self.outgoing.is_empty() {
             self.probe.on_closed(now, rto, most);
         }
     }
 
-    /// Nagle's rule: what waits is less than a packet, data is outstanding, and
-    /// more may come. What leaves when nothing was outstanding leaves to its end,
+    /// Returns whether what waits must wait by Nagle's rule: it is less than a packet, data is
+    /// outstanding, and more may come. What leaves when nothing was outstanding leaves to its end,
     /// and so does a message that was begun.
     fn waits_for_more(&self, most: u32) -> bool {
         self.flight.payload > 0
@@ -93,7 +96,8 @@ impl Sender {
             && self.outgoing.unsent() < most as u64
     }
 
-    /// Adds new chunks for `path` while the windows last; true when there is one.
+    /// Adds new chunks for `path` to a packet while the windows last. Returns true when there is
+    /// one.
     #[inline]
     pub fn add_new(
         &mut self,
@@ -139,7 +143,7 @@ impl Sender {
         sent
     }
 
-    /// The chunk that carries a fragment.
+    /// Returns the chunk that carries a fragment.
     #[inline]
     pub(super) fn data_chunk(&self, fragment: &Fragment, tsn: Serial32) -> Chunk {
         let (flags, stream, payload) = (fragment.flags, fragment.stream, fragment.payload.clone());

@@ -1,4 +1,4 @@
-//! Messages that will not be delivered, for who wants them back (RFC 9260 §11.2,
+//! Messages that will not be delivered are kept here, for users who want them back (RFC 9260 §11.2,
 //! SEND FAILURE).
 
 use super::Sender;
@@ -7,16 +7,16 @@ use crate::message::Message;
 use crate::queue::Fragment;
 use std::collections::VecDeque;
 
-/// They are kept up to this number.
+/// At most this many are kept.
 const MOST: usize = 1024;
 
-/// User data that was not acknowledged when the association ended, or that was
-/// given up: what was sent chunk by chunk, what was not whole.
+/// An `Undelivered` is user data that was not acknowledged when the association ended, or that was
+/// given up. What was sent comes back chunk by chunk, the rest as whole messages.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Undelivered {
-    /// What the user gave, or what a chunk had of it.
+    /// `message` is what the user gave, or what a chunk had of it.
     pub message: Message,
-    /// It was sent.
+    /// `sent` says that it was sent.
     pub sent: bool,
 }
 
@@ -33,7 +33,7 @@ impl List {
 }
 
 impl Sender {
-    /// The next message that will not be delivered.
+    /// Takes the next message that will not be delivered.
     pub fn poll_undelivered(&mut self) -> Option<Undelivered> {
         self.undelivered.as_mut()?.0.pop_front()
     }
@@ -42,14 +42,14 @@ impl Sender {
         self.undelivered.get_or_insert_default().keep(Undelivered { message, sent });
     }
 
-    /// A chunk was given up.
+    /// Keeps a chunk that was given up.
     pub(super) fn keep_abandoned(&mut self, fragment: &Fragment) {
         if !fragment.payload.is_empty() {
             self.keep(fragment.as_message(), true);
         }
     }
 
-    /// The association ends: all that it holds, where the settings ask for it.
+    /// Keeps all that the association holds as it ends, where the settings ask for it.
     pub fn keep_all(&mut self, config: &Config) {
         if !config.keep_undelivered {
             return;

@@ -1,26 +1,26 @@
-//! Probes of a receive window that takes no more (RFC 9260 §6.1 A).
+//! A receive window that takes no more is probed (RFC 9260 §6.1 A).
 
 use anabranch_endpoint::Timer;
 use anabranch_units::{Span, Time};
 
-/// `WindowProbe` says when one chunk may leave that the peer's receive window has no room for: the
-/// first an RTO after nothing is outstanding any more, later ones in intervals that double. A probe
-/// that is not acknowledged is outstanding, and T3-rtx sends it again.
+/// A `WindowProbe` says when one chunk may leave that the peer's receive window has no room for:
+/// the first an RTO after nothing is outstanding any more, later ones in intervals that double. A
+/// probe that is not acknowledged is outstanding, and T3-rtx sends it again.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct WindowProbe {
     /// `timer` runs while nothing is outstanding and the window takes no more.
     pub timer: Timer,
-    /// `due`: the timer has expired, and no probe has left since.
+    /// `due` says that the timer has expired, and no probe has left since.
     due: bool,
     /// `sent` counts the probes since the window was open last.
     sent: u32,
 }
 
 impl WindowProbe {
-    /// Intervals double so often at most; RTO.Max bounds them before.
+    /// Intervals double this often at most; RTO.Max bounds them before.
     const MOST_DOUBLINGS: u32 = 16;
 
-    /// The window takes what is next.
+    /// Ends the probing, as the window takes what is next.
     #[inline]
     pub fn on_open(&mut self) {
         if self.due || self.sent > 0 || self.timer.is_armed() {
@@ -28,7 +28,8 @@ impl WindowProbe {
         }
     }
 
-    /// Nothing is outstanding, and the window does not take what is next.
+    /// Starts the timer, unless it runs or a probe is due: nothing is outstanding, and the window
+    /// does not take what is next.
     pub fn on_closed(&mut self, now: Time, rto: Span, most: Span) {
         if !self.due && !self.timer.is_armed() {
             let wait = rto * (1 << self.sent.min(Self::MOST_DOUBLINGS));
@@ -36,13 +37,13 @@ impl WindowProbe {
         }
     }
 
-    /// The timer has expired: a probe may leave.
+    /// Lets a probe leave, as the timer has expired.
     pub fn on_timer(&mut self) {
         self.timer.stop();
         self.due = true;
     }
 
-    /// Returns whether a probe may leave; then it does.
+    /// Returns whether a probe may leave, and counts it then.
     pub fn take(&mut self) -> bool {
         let leaves = std::mem::take(&mut self.due);
         self.sent += leaves as u32;

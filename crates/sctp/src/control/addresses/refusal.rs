@@ -1,24 +1,26 @@
-//! How a request of an ASCONF is refused: error causes in ASCONF-ACK (RFC 5061 §4.2.3, §4.3).
+//! These error causes in ASCONF-ACK say how a request of an ASCONF is refused (RFC 5061 §4.2.3,
+//! §4.3).
 
 use anabranch_wire::sctp::{Cause, Parameter};
 use std::net::IpAddr;
 
-/// The last address is to be deleted (§4.3.1): the low octet of the code, as of the others here.
+/// `LAST` says that the last address is to be deleted (§4.3.1). It is the low octet of the code, as
+/// the others here are.
 pub const LAST: u8 = 0xa0;
-/// Out of resources (§4.3.2).
+/// `RESOURCES` says that this side is out of resources (§4.3.2).
 pub const RESOURCES: u8 = 0xa1;
-/// The source of the packet is to be deleted (§4.3.3).
+/// `SOURCE` says that the source of the packet is to be deleted (§4.3.3).
 pub const SOURCE: u8 = 0xa2;
 
-/// An ASCONF-ACK answers what was not asked (§4.3.4).
+/// `ILLEGAL` says that an ASCONF-ACK answers what was not asked (§4.3.4).
 pub const ILLEGAL: u8 = 0xa3;
 
-/// The cause with this code, which has the whole request.
+/// Returns the cause with this code, which has the whole request.
 pub fn asconf(code: u8, request: &Parameter) -> Cause {
     Cause::Asconf { code, parameters: vec![request.clone()] }
 }
 
-/// The cause for an address that cannot be reached, which it has as a parameter.
+/// Returns the cause for an address that cannot be reached, which it has as a parameter.
 pub fn unresolvable(ip: IpAddr) -> Cause {
     let octets = match ip {
         IpAddr::V4(ip) => [&[0, 5, 0, 8], &ip.octets()[..]].concat(),
@@ -27,14 +29,14 @@ pub fn unresolvable(ip: IpAddr) -> Cause {
     Cause::UnresolvableAddress(octets.into())
 }
 
-/// The answer to the request with this number.
+/// Returns the answer to the request with the number `correlation`.
 pub fn indication(correlation: u32, cause: Cause) -> Parameter {
     Parameter::ErrorIndication { correlation, causes: vec![cause] }
 }
 
-/// What a parameter is answered by that is not known, as the bits of its type ask (§5.2 V2), and
-/// whether those behind it are read. Requests begin with their number. A request with a host name,
-/// which nobody resolves here, is one of these.
+/// Returns what a parameter is answered by that is not known, as the bits of its type ask (§5.2
+/// V2), and whether those behind it are read. Requests begin with their number. A request with a
+/// host name, which nobody resolves here, is one of these.
 pub fn unknown(kind: u16, value: &[u8]) -> (Option<Parameter>, bool) {
     let action = Parameter::action_on_unknown(kind);
     let number = value.first_chunk::<4>().map_or(0, |octets| u32::from_be_bytes(*octets));

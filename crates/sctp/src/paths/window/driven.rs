@@ -1,10 +1,10 @@
-//! A window algorithm that is shared with TCP, on one path: [`Driver`] with what the path counts for
-//! it.
+//! A window algorithm that is shared with TCP works on one path here, by way of a [`Driver`] and of
+//! what the path counts for it.
 //!
 //! SCTP acknowledges chunks in any order, and a chunk may be sent again on another path. So a path
 //! counts the octets that were given to it, each once, and those of them that are not outstanding
-//! there any more: acknowledged by the cumulative TSN or a gap block, moved to another path, or given
-//! up. A round has passed when the second count reaches what the first was.
+//! there any more: acknowledged by the cumulative TSN or a gap block, moved to another path, or
+//! given up. A round has passed when the second count reaches what the first was.
 
 use super::{Progress, View};
 use anabranch_congestion::{Acked, Cause, Congestion, Driver, PathView, Sibling, Stamp, Told};
@@ -12,25 +12,27 @@ use anabranch_endpoint::Timer;
 use anabranch_units::{Rate, Span, Time};
 use anabranch_wire::Packet;
 
-/// Packets that leave together where data is paced, as TCP has by default.
+/// This many packets leave together where data is paced, as TCP has by default.
 const PACING_BURST: u64 = 2;
 
-/// A window algorithm on a path.
+/// A `Driven` is a window algorithm at work on a path.
 #[derive(Debug)]
 pub(crate) struct Driven {
     driver: Driver,
-    /// Octets given to the path, each once.
+    /// `sent` counts the octets that were given to the path, each once.
     sent: u64,
-    /// Of these, octets that are no longer outstanding there.
+    /// `settled` counts those of them that are no longer outstanding there.
     settled: u64,
-    /// The window, not the application or the peer, stopped the last sending opportunity.
+    /// `limited` says that the window, not the application or the peer, stopped the last sending
+    /// opportunity.
     limited: bool,
-    /// When paced data may leave that waits.
+    /// `wake` says when paced data may leave that waits.
     wake: Timer,
-    /// The smallest round-trip time that a chunk gave: more of them are looked at than the RTO's
-    /// estimator hears of.
+    /// `min_rtt` is the smallest round-trip time that a chunk gave: more of them are looked at than
+    /// the RTO's estimator hears of.
     min_rtt: Option<Span>,
-    /// Chunks found missing by the SACK at hand, where the algorithm hears of each: offset, octets and stamp.
+    /// `losses` has the chunks that the SACK at hand found missing, where the algorithm hears of
+    /// each: offset, octets and stamp.
     losses: Vec<(u64, u64, Stamp)>,
 }
 
@@ -48,8 +50,8 @@ impl Driven {
         }
     }
 
-    /// The path leads another way: the algorithm begins anew. What is outstanding is still counted, and
-    /// so is what was delivered.
+    /// Begins anew with another algorithm, as the path leads another way. What is outstanding is
+    /// still counted, and so is what was delivered.
     pub fn begin_anew(&mut self, congestion: Congestion) {
         self.driver.replace(congestion);
         self.driver.note_pacing(None);
@@ -58,7 +60,7 @@ impl Driven {
         self.losses.clear();
     }
 
-    /// The adapter itself, read only.
+    /// Returns the adapter itself, to be read.
     pub fn driver(&self) -> &Driver {
         &self.driver
     }
@@ -76,7 +78,8 @@ impl Driven {
         }
     }
 
-    /// A chunk of `octets` is about to leave; `arrives` says that it was not outstanding here before.
+    /// Notes that a chunk of `octets` is about to leave; `arrives` says that it was not outstanding
+    /// here before.
     pub fn on_sent(&mut self, now: Time, octets: u64, arrives: bool, view: &View) {
         let path = self.path(view);
         self.driver.on_sent(now, octets, &path);
@@ -85,31 +88,31 @@ impl Driven {
         }
     }
 
-    /// Chunks of `octets` that were outstanding elsewhere, or had arrived and were dropped again by
-    /// the receiver, are outstanding here.
+    /// Notes that chunks of `octets` are outstanding here that were so elsewhere, or that had
+    /// arrived and were dropped again by the receiver.
     pub fn adopt(&mut self, octets: u64) {
         self.sent += octets;
     }
 
-    /// Chunks of `octets` are not outstanding here any more, and were not acknowledged.
+    /// Notes that chunks of `octets` are not outstanding here any more, and were not acknowledged.
     pub fn forget(&mut self, octets: u64) {
         self.settled += octets;
     }
 
-    /// The chunk of `octets` with this offset, which left with this stamp, is found missing; the algorithm
-    /// hears of it with the feedback of the SACK, where it asks.
+    /// Notes that the chunk of `octets` with this offset, which left with this stamp, is found
+    /// missing; the algorithm hears of it with the feedback of the SACK, where it asks.
     pub fn note_lost(&mut self, offset: u64, octets: u64, stamp: &Stamp) {
         if self.driver.wants_losses() {
             self.losses.push((offset, octets, *stamp));
         }
     }
 
-    /// The chunk with this offset is newly acknowledged, which left at `sent`.
+    /// Notes that the chunk with this offset, which left at `sent`, is newly acknowledged.
     pub fn on_record(&mut self, sent: Time, offset: u64, stamp: &Stamp) {
         self.driver.on_record(sent, offset, stamp);
     }
 
-    /// Something was newly acknowledged. The window may grow if `grows`.
+    /// Notes that something was newly acknowledged. The window may grow if `grows`.
     pub fn on_progress(&mut self, progress: &Progress, grows: bool, view: &View) {
         self.settled += progress.acked;
         self.min_rtt = least(self.min_rtt, progress.rtt);
@@ -121,7 +124,8 @@ impl Driven {
         }
     }
 
-    /// A signal; of what was outstanding no more than a window counts, as in TCP.
+    /// Tells the algorithm of congestion; of what was outstanding no more than a window counts, as
+    /// in TCP.
     pub fn on_congestion(&mut self, now: Time, cause: Cause, view: &View) {
         let flight = view.flight.min(self.driver.window());
         let path = self.path(&View { flight, ..*view });
@@ -151,8 +155,9 @@ impl Driven {
         self.driver.on_siblings(siblings);
     }
 
-    /// A sending opportunity is over, with `flight` octets outstanding: something waits to leave, or
-    /// not; a packet that was sent after a timeout may be `awaited`, which bounds the window, too.
+    /// Notes that a sending opportunity is over, with `flight` octets outstanding: something waits
+    /// to leave, or not; a packet that was sent after a timeout may be `awaited`, which bounds the
+    /// window, too.
     pub fn note_use(&mut self, waits: bool, awaited: bool, flight: u64) {
         if waits && self.wake.is_armed() {
             return; // the pacer ended it
@@ -163,7 +168,7 @@ impl Driven {
         }
     }
 
-    /// The pacer makes data wait; the timer is set.
+    /// Returns whether the pacer makes data wait; the timer is set then.
     pub fn waits_for_pacer(&mut self, now: Time) -> bool {
         match self.driver.paced_until(now) {
             Some(until) => self.wake.set(until),
@@ -172,24 +177,24 @@ impl Driven {
         self.wake.is_armed()
     }
 
-    /// When paced data may leave that waits; never where none does.
+    /// Returns the date at which paced data may leave that waits; it is never where none does.
     pub fn deadline(&self) -> Time {
         self.wake.deadline()
     }
 
-    /// Time has come to `now`.
+    /// Stops the pacer's timer if it has expired by `now`.
     pub fn on_timeout(&mut self, now: Time) {
         if self.wake.expired(now) {
             self.wake.stop();
         }
     }
 
-    /// There is a round-trip sample: there may be a rate.
+    /// Notes that there is a round-trip sample, so that there may be a rate.
     pub fn note_pacing(&mut self, srtt: Option<Span>) {
         self.driver.note_pacing(srtt);
     }
 
-    /// A packet with data left.
+    /// Notes that a packet with data left.
     pub fn on_paced(&mut self, now: Time, packet: &Packet, srtt: Option<Span>) {
         self.driver.on_paced(now, (1, packet.wire_len()), PACING_BURST, srtt);
     }
@@ -199,7 +204,7 @@ impl Driven {
     }
 }
 
-/// The smaller of two spans, where they are known.
+/// Returns the smaller of two spans, as far as they are known.
 #[inline]
 fn least(one: Option<Span>, other: Option<Span>) -> Option<Span> {
     match (one, other) {

@@ -1,33 +1,34 @@
-//! Slow start and congestion avoidance of RFC 9260 §7.2, with the switches by which the standards
-//! differ.
+//! Slow start and congestion avoidance of RFC 9260 §7.2 are here, with the switches by which the
+//! standards differ.
 
 use super::Progress;
 use crate::config::{Config, PartialAcked};
 
-/// The window of a path by RFC 9260 §7.2.
+/// A `Standard` is the window of a path by RFC 9260 §7.2.
 #[derive(Debug)]
 pub(crate) struct Standard {
     pub cwnd: u64,
     pub ssthresh: u64,
-    /// partial_bytes_acked.
+    /// `partial` is partial_bytes_acked, in octets.
     partial: u64,
     partial_acked: PartialAcked,
-    /// The unit of growth, and what a timeout leaves, in octets.
+    /// `unit` is the unit of growth, and what a timeout leaves, in octets.
     unit: u64,
-    /// The least threshold after a loss, in units.
+    /// `floor_units` is the least threshold after a loss, in units.
     floor_units: u64,
     at_threshold: bool,
-    /// Max.Burst's limit on what is outstanding, of the last event that released data.
+    /// `burst` is Max.Burst's limit on what is outstanding, in octets, of the last event that
+    /// released data.
     burst: u64,
     burst_keeps_window: bool,
-    /// Octets that must be acknowledged before the window grows again in congestion avoidance: what
-    /// was outstanding when it grew last.
+    /// `round` is how many octets must be acknowledged before the window grows again in congestion
+    /// avoidance: at first what was outstanding when it grew last.
     round: u64,
     rest_sets_ssthresh: bool,
-    /// The window has decayed since data left last.
+    /// `rested` says that the window has decayed since data left last.
     rested: bool,
-    /// cwnd and ssthresh before the last reduction, and before those by timeouts that followed it
-    /// without growth between.
+    /// `before` holds cwnd and ssthresh before the last reduction. Timeouts that follow one another
+    /// without growth between count as one.
     before: Option<(u64, u64)>,
 }
 
@@ -51,30 +52,31 @@ impl Standard {
         }
     }
 
-    /// The same where packets to the address have at most this MTU.
+    /// Returns the window as it begins where packets to the address have at most `mtu` octets.
     pub fn with_mtu(self, config: &Config, mtu: u32) -> Standard {
         let unit = config.window_unit_of(mtu) as u64;
         Standard { cwnd: config.initial_window_of(mtu), unit, ..self }
     }
 
-    /// The threshold before the first loss is the peer's receive window.
+    /// Sets the threshold before the first loss to the peer's receive window, in octets.
     pub fn set_initial_ssthresh(&mut self, rwnd: u64) {
         self.ssthresh = self.ssthresh.min(rwnd.max(self.floor()));
     }
 
-    /// What may be outstanding when new data leaves: the window, less what is beyond a burst.
+    /// Returns how many octets may be outstanding when new data leaves: the window, less what is
+    /// beyond a burst.
     #[inline]
     pub fn limit(&self) -> u64 {
         self.cwnd.min(self.burst)
     }
 
-    /// Data leaves.
+    /// Notes that data leaves.
     #[inline]
     pub fn on_sent(&mut self) {
         self.rested = false;
     }
 
-    /// New data was acknowledged outside fast recovery.
+    /// Lets the window grow, as something was acknowledged outside fast recovery.
     #[inline]
     pub fn on_progress(&mut self, p: &Progress) {
         self.round = self.round.saturating_sub(p.acked);
@@ -96,7 +98,8 @@ impl Standard {
         }
     }
 
-    /// §7.2.2: a window of octets opens the window by a unit.
+    /// Grows in congestion avoidance (§7.2.2): an acknowledged window of octets opens the window by
+    /// a unit.
     #[inline]
     fn avoid(&mut self, p: &Progress, utilized: bool) {
         self.partial += p.acked;
@@ -113,7 +116,7 @@ impl Standard {
         }
     }
 
-    /// Loss was reported by SACKs or by a mark (§7.2.3), or the timer expired.
+    /// Reduces the window, as SACKs or a mark reported a loss (§7.2.3), or the timer expired.
     pub fn on_congestion(&mut self, timeout: bool) {
         if !timeout || self.cwnd > self.unit {
             self.before = Some((self.cwnd, self.ssthresh));
@@ -123,7 +126,8 @@ impl Standard {
         self.partial = 0;
     }
 
-    /// The last reduction was needless: the window is what it was, unless it has outgrown that.
+    /// Takes the last reduction back, which was needless: the window is what it was, unless it has
+    /// outgrown that.
     pub fn on_undo(&mut self) {
         if let Some((cwnd, ssthresh)) = self.before.take()
             && self.cwnd <= cwnd
@@ -132,9 +136,9 @@ impl Standard {
         }
     }
 
-    /// Nothing was sent for `rtos` retransmission timeouts (§7.2.1): the
-    /// window halves with each, down to the floor. A window below the floor stays, where the formula
-    /// would raise it.
+    /// Halves the window for each of `rtos` retransmission timeouts in which nothing was sent
+    /// (§7.2.1), down to the floor. A window below the floor stays, where the formula would raise
+    /// it.
     pub fn on_idle(&mut self, rtos: u64) {
         if rtos > 0 && self.cwnd > self.floor() && !self.rested && self.rest_sets_ssthresh {
             self.ssthresh = self.cwnd;
@@ -147,18 +151,18 @@ impl Standard {
         }
     }
 
-    /// Packets have another size now, and so has the unit of growth. cwnd and ssthresh stay.
+    /// Changes the unit of growth, as packets have another size now. cwnd and ssthresh stay.
     pub fn set_unit(&mut self, unit: u32) {
         self.unit = u64::from(unit);
     }
 
-    /// The least threshold after a loss, in octets.
+    /// Returns the least threshold after a loss, in octets.
     fn floor(&self) -> u64 {
         self.floor_units * self.unit
     }
 
-    /// Max.Burst (§6.1 rule D): new data leaves while no more than `burst` packets above what is
-    /// outstanding now are.
+    /// Limits a burst (Max.Burst, §6.1 rule D): new data leaves while no more than `burst` packets
+    /// above what is outstanding now are.
     #[inline]
     pub fn limit_burst(&mut self, flight: u64, burst: u64) {
         self.burst = flight + burst * self.unit;

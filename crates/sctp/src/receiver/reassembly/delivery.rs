@@ -1,5 +1,5 @@
-//! Partial delivery (RFC 9260 §6.9, RFC 6458 §8.1.21): a message that the receive
-//! buffer cannot hold is handed over in parts, so that the buffer drains.
+//! In partial delivery (RFC 9260 §6.9, RFC 6458 §8.1.21) a message that the receive buffer cannot
+//! hold is handed over in parts, so that the buffer drains.
 //!
 //! It begins when a message whose turn it is has as many octets in a row as the
 //! partial delivery point, or when half of the buffer is taken and nothing can be
@@ -15,33 +15,35 @@ use anabranch_wire::Payload;
 use anabranch_wire::sctp::{DataChunk, DataFlags};
 use std::collections::VecDeque;
 
-/// When messages are delivered in parts, in octets.
+/// `Limits` say when messages are delivered in parts, in octets.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
-    /// A message has so many in a row.
+    /// `point` is the partial delivery point: a message with this many octets in a row is delivered
+    /// in parts.
     point: u64,
-    /// So many are held, and none can be read.
+    /// `pressure` is how many octets are held, while none can be read, before a message is
+    /// delivered in parts.
     pressure: u64,
 }
 
 impl Default for Limits {
-    /// Never.
+    /// The default delivers no message in parts.
     fn default() -> Limits {
         Limits { point: u64::MAX, pressure: u64::MAX }
     }
 }
 
-/// A message of DATA chunks that is being delivered in parts.
+/// An `Open` is a message of DATA chunks that is being delivered in parts.
 #[derive(Debug)]
 pub(super) struct Open {
-    /// The offset of its next chunk.
+    /// `next` is the offset of its next chunk.
     pub next: u64,
     pub stream: u16,
     number: u32,
     unordered: bool,
     ppid: u32,
     tsn: Serial32,
-    /// Messages that are complete and wait for its end.
+    /// `held` has the messages that are complete and wait for the end of this one.
     pub held: VecDeque<Received>,
 }
 
@@ -52,7 +54,7 @@ impl Open {
         Received { message, number, tsn, waited: Span::ZERO, part }
     }
 
-    /// Such a chunk may be its next.
+    /// Returns an error unless a chunk with these fields may be its next.
     fn takes(&self, begins: bool, stream: u16, ssn: u16, unordered: bool) -> Result<(), Violation> {
         let same = (stream, unordered) == (self.stream, self.unordered);
         // The sequence number of unordered fragments means nothing.
@@ -64,8 +66,9 @@ impl Open {
 }
 
 impl Reassembly {
-    /// Messages are delivered in parts from `point` octets on, and when half of
-    /// a buffer of `buffer` is taken and nothing can be read.
+    /// Sets from how many octets on a message is delivered in parts (`point`), and the size of the
+    /// receive buffer: when half of it is taken and nothing can be read, a message is delivered in
+    /// parts, too.
     pub fn set_limits(&mut self, point: Option<u32>, buffer: u32) {
         let point = point.map_or(u64::MAX, |point| point.max(1) as u64);
         self.limits = Limits { point, pressure: buffer as u64 / 2 };
@@ -94,7 +97,7 @@ impl Reassembly {
         }
     }
 
-    /// The run at `start` is the beginning of a message, and is handed over.
+    /// Hands over the run at `start`, which is the beginning of a message.
     fn open(&mut self, start: u64) {
         let Some(run) = self.runs.remove(&start) else { return };
         let open = Open {
@@ -112,7 +115,7 @@ impl Reassembly {
         self.open = Some(Box::new(open));
     }
 
-    /// The next chunk of the message that is being delivered.
+    /// Hands over the next chunk of the message that is being delivered.
     pub(super) fn go_on(&mut self, data: &DataChunk) -> Result<(), Violation> {
         let Some(open) = &mut self.open else { return Ok(()) };
         let unordered = data.flags.contains(DataFlags::UNORDERED);
@@ -137,7 +140,7 @@ impl Reassembly {
         Ok(())
     }
 
-    /// The message has ended: what has waited for that is handed over.
+    /// Ends the message that was delivered in parts: what has waited for that is handed over.
     fn close(&mut self) {
         let Some(open) = self.open.take() else { return };
         if !open.unordered {
@@ -150,7 +153,7 @@ impl Reassembly {
         self.relieve();
     }
 
-    /// The rest of the message that is being delivered is not coming.
+    /// Aborts the message that is being delivered, whose rest is not coming.
     pub(super) fn abort_open(&mut self) {
         let Some(open) = self.open.take() else { return };
         self.pieces += 1;
@@ -159,7 +162,7 @@ impl Reassembly {
         open.held.into_iter().for_each(|received| self.hand_over(received));
     }
 
-    /// A part of a message of I-DATA.
+    /// Hands over a part of a message of I-DATA.
     pub(super) fn deliver_piece(&mut self, piece: Piece) {
         let Piece { key, payload, ppid, tsn, pieces, first, ends } = piece;
         self.pieces -= pieces - 1;
@@ -176,7 +179,7 @@ impl Reassembly {
         }
     }
 
-    /// The rest of a message of I-DATA is not coming.
+    /// Aborts a message of I-DATA that is being delivered, whose rest is not coming.
     pub(super) fn abort_part(&mut self, key: Key) {
         self.pieces += 1;
         let message = Message { unordered: key.1, ..Message::new(key.0, Payload::EMPTY) };

@@ -1,5 +1,5 @@
-//! Messages whose fragments are I-DATA (RFC 8260 §2.1): each has its number, and
-//! fragments of several messages may alternate.
+//! Messages whose fragments are I-DATA are put together here (RFC 8260 §2.1): each has its number,
+//! and fragments of several messages may alternate.
 
 use super::Violation;
 use crate::message::Message;
@@ -8,46 +8,47 @@ use anabranch_wire::Payload;
 use anabranch_wire::sctp::{DataFlags, IDataChunk};
 use std::collections::BTreeMap;
 
-/// Stream, unordered, message identifier.
+/// A `Key` names a message: its stream, whether it is unordered, and its message identifier.
 pub(super) type Key = (u16, bool, u32);
 
-/// The fragments of a message that have arrived.
+/// `Fragments` are those of one message that have arrived.
 #[derive(Debug, Default)]
 struct Fragments {
-    /// By fragment sequence number.
+    /// `parts` has the fragments by their sequence numbers.
     parts: BTreeMap<u32, Payload>,
-    /// Number of the last.
+    /// `last` is the fragment sequence number of the last, once that has arrived.
     last: Option<u32>,
     ppid: u32,
-    /// TSN of the first.
+    /// `tsn` is the TSN of the first.
     tsn: Serial32,
     len: u64,
-    /// It is delivered in parts: the number of the next.
+    /// `given` is the number of the fragment that is to be handed over next, where the message is
+    /// delivered in parts.
     given: Option<u32>,
 }
 
-/// What a fragment has made of its message.
+/// A `Progress` says what a fragment has made of its message.
 pub(super) enum Progress {
     Nothing,
     Whole(Whole),
     Piece(Piece),
 }
 
-/// Fragments in a row of a message that is delivered in parts.
+/// A `Piece` has fragments in a row of a message that is delivered in parts.
 pub(super) struct Piece {
     pub key: Key,
     pub payload: Payload,
     pub ppid: u32,
     pub tsn: Serial32,
     pub pieces: u64,
-    /// The message begins with it.
+    /// `first` says that the message begins with it.
     pub first: bool,
-    /// And ends.
+    /// `ends` says that the message ends with it.
     pub ends: bool,
 }
 
 impl Fragments {
-    /// Takes what follows what was given.
+    /// Takes the fragments that follow what was handed over.
     fn take(&mut self, key: Key) -> Option<Piece> {
         let from = self.given?;
         let mut taken = Vec::new();
@@ -67,7 +68,7 @@ impl Fragments {
     }
 }
 
-/// A message that is complete, and the number of its fragments.
+/// A `Whole` is a message that is complete, with the number of its fragments.
 pub(super) struct Whole {
     pub message: Message,
     pub mid: u32,
@@ -75,7 +76,7 @@ pub(super) struct Whole {
     pub pieces: u64,
 }
 
-/// Octets and fragments that were forgotten.
+/// `Forgotten` counts the octets and fragments that were forgotten.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Forgotten {
     pub octets: u64,
@@ -85,12 +86,12 @@ pub(super) struct Forgotten {
 #[derive(Debug, Default)]
 pub(super) struct Interleaved {
     messages: BTreeMap<Key, Fragments>,
-    /// Messages that were delivered in part, and whose rest is not coming.
+    /// `aborted` names the messages that were delivered in part, and whose rest is not coming.
     aborted: Vec<Key>,
 }
 
 impl Interleaved {
-    /// A fragment that is not a whole message; the message if it is complete.
+    /// Inserts a fragment that is not a whole message; returns what that has made of its message.
     pub fn insert(&mut self, data: &IDataChunk) -> Result<Progress, Violation> {
         let unordered = data.flags.contains(DataFlags::UNORDERED);
         let key = (data.stream, unordered, data.mid);
@@ -138,8 +139,8 @@ impl Interleaved {
         Ok(Progress::Whole(Whole { message, mid: data.mid, tsn: whole.tsn, pieces }))
     }
 
-    /// Begins to deliver in parts the longest message whose turn it is, if it has
-    /// begun and has at least `least` octets.
+    /// Begins to deliver in parts the longest message whose turn it is, if its first fragment has
+    /// arrived and it has at least `least` octets.
     pub fn open(&mut self, least: u64, in_turn: impl Fn(&Key) -> bool) -> Option<Piece> {
         let ripe =
             |it: &Fragments| it.given.is_none() && it.len >= least && it.parts.contains_key(&0);
@@ -149,18 +150,18 @@ impl Interleaved {
         message.take(*key)
     }
 
-    /// Messages that are delivered in parts, and end with the association.
+    /// Returns the messages that are being delivered in parts, which end with the association.
     pub fn take_open(&mut self) -> Vec<Key> {
         let open = self.messages.iter().filter(|(_, it)| it.given.is_some());
         open.map(|(key, _)| *key).collect()
     }
 
-    /// Messages whose rest is not coming, since it was asked last.
+    /// Takes the messages whose rest is not coming, since this was asked last.
     pub fn take_aborted(&mut self) -> Vec<Key> {
         std::mem::take(&mut self.aborted)
     }
 
-    /// Messages of the stream up to `mid` are not coming (RFC 8260 §2.3).
+    /// Forgets the messages of the stream up to `mid`, which are not coming (RFC 8260 §2.3).
     pub fn skip(&mut self, stream: u16, unordered: bool, mid: u32) -> Forgotten {
         let mut gone = Forgotten::default();
         let aborted = &mut self.aborted;
@@ -177,7 +178,7 @@ impl Interleaved {
         gone
     }
 
-    /// The stream starts anew: fragments of it are forgotten.
+    /// Forgets the fragments of a stream that starts anew.
     pub fn reset(&mut self, stream: u16) -> Forgotten {
         let mut gone = Forgotten::default();
         let aborted = &mut self.aborted;

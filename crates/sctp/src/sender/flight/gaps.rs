@@ -1,7 +1,6 @@
-//! What gap blocks say (RFC 9260 §6.2.1, §7.2.4), in time that grows with the
-//! number of blocks and with what is new in them, not with the window: chunks
-//! that were reported stand in runs, and the chunks that may be found missing in
-//! a list.
+//! Gap blocks are read here (RFC 9260 §6.2.1, §7.2.4), in time that grows with the number of blocks
+//! and with what is new in them, not with the window: chunks that were reported stand in runs, and
+//! the chunks that may be found missing in a list.
 
 use super::{Fate, Flight, Outcome, Rules, Status};
 use crate::paths::path::Path;
@@ -9,26 +8,26 @@ use crate::policy::Reason;
 use anabranch_units::Time;
 use anabranch_wire::sctp::GapBlock;
 
-/// What is known of the chunks that gap blocks have reported. Numbers are
-/// offsets.
+/// `Reports` are what is known of the chunks that gap blocks have reported. Numbers are offsets.
 #[derive(Debug, Default)]
 pub(super) struct Reports {
-    /// Chunks reported and not taken back, from start to before end, ascending;
-    /// some may be below `una`.
+    /// `runs` are the chunks that were reported and not taken back, each run from its start to
+    /// before its end, ascending; some may be below `una`.
     runs: Vec<(u64, u64)>,
-    /// Memory for the next `runs`.
+    /// `spare` is memory for the next `runs`.
     spare: Vec<(u64, u64)>,
-    /// Chunks below `watched_to` that are in flight and may be found missing,
-    /// ascending; some may no longer be.
+    /// `watched` has the chunks below `watched_to` that are in flight and may be found missing,
+    /// ascending; some may no longer be in flight.
     watched: Vec<u64>,
-    /// All below have been in `watched`.
+    /// `watched_to` is an offset: all chunks below it have been in `watched`, if they may be found
+    /// missing.
     watched_to: u64,
-    /// Chunks that the SACK at hand does not report any more.
+    /// `taken_back` has the chunks that the SACK at hand does not report any more.
     taken_back: Vec<u64>,
 }
 
 impl Reports {
-    /// The chunk is in flight again.
+    /// Notes that the chunk is in flight again.
     pub fn on_resend(&mut self, offset: u64) {
         if offset < self.watched_to
             && let Err(place) = self.watched.binary_search(&offset)
@@ -37,7 +36,7 @@ impl Reports {
         }
     }
 
-    /// The chunk, which was reported, counts no longer.
+    /// Forgets that the chunk was reported.
     pub fn forget(&mut self, offset: u64) {
         let Some(at) = self.runs.iter().position(|run| run.0 <= offset && offset < run.1) else {
             return;
@@ -49,7 +48,7 @@ impl Reports {
     }
 }
 
-/// Appends to ascending runs.
+/// Appends a run to ascending runs.
 fn append(runs: &mut Vec<(u64, u64)>, start: u64, end: u64) {
     match runs.last_mut() {
         Some(last) if last.1 == start => last.1 = end,
@@ -57,12 +56,12 @@ fn append(runs: &mut Vec<(u64, u64)>, start: u64, end: u64) {
     }
 }
 
-/// What was newly found in the blocks.
+/// `Found` is what was found in the blocks.
 #[derive(Default)]
 struct Found {
-    /// The highest chunk that they report.
+    /// `highest` is the highest chunk that they report.
     highest: Option<u64>,
-    /// The highest of those that they newly report.
+    /// `highest_new` is the highest of those that they newly report.
     highest_new: Option<u64>,
 }
 
@@ -90,8 +89,8 @@ impl Flight {
         }
     }
 
-    /// What is reported no longer counts one missing report (§6.2.1 D iii), if it has not got it as
-    /// what is below others has.
+    /// Counts one missing report for what is reported no longer (§6.2.1 D iii), if it has not got
+    /// it as what is below others has.
     #[cold]
     fn count_taken_back(&mut self) {
         for offset in std::mem::take(&mut self.reports.taken_back) {
@@ -102,8 +101,7 @@ impl Flight {
         }
     }
 
-    /// Holds the blocks against what was reported before; `after` gets what is
-    /// reported now.
+    /// Compares the blocks with what was reported `before`; `after` gets what is reported now.
     fn compare(
         &mut self,
         now: Time,
@@ -156,7 +154,7 @@ impl Flight {
         found
     }
 
-    /// A block reports a chunk that none has before; false for one that was
+    /// Notes that a block reports a chunk that none has before. Returns false for one that was
     /// given up.
     fn report(
         &mut self,
@@ -182,8 +180,8 @@ impl Flight {
         true
     }
 
-    /// What was reported from `from` to before `to` is no longer: the receiver
-    /// has dropped it again (§6.2.1 rule D iii). Hardly any does.
+    /// Takes back what was reported from `from` to before `to` and is so no longer: the receiver
+    /// has dropped it again (§6.2.1 rule D iii). Hardly any receiver does.
     #[inline(always)]
     fn take_back(
         &mut self,
@@ -219,7 +217,7 @@ impl Flight {
         }
     }
 
-    /// Chunks below `highest` may be found missing from now on.
+    /// Watches chunks below `highest`, which may be found missing from now on.
     fn watch(&mut self, highest: u64, marked: bool) {
         let mut at = self.reports.watched_to.max(self.una);
         let runs = &self.reports.runs;
@@ -245,7 +243,7 @@ impl Flight {
         self.reports.watched_to = self.reports.watched_to.max(highest);
     }
 
-    /// Missing reports of chunks below `highest` (§7.2.4).
+    /// Counts missing reports of chunks below `highest` (§7.2.4).
     fn count_misses(
         &mut self,
         highest: u64,
@@ -281,8 +279,8 @@ impl Flight {
         self.reports.watched = watched;
     }
 
-    /// How many reports the SACK is that the chunk at `at` is missing; `None` when it is not looked
-    /// for any more.
+    /// Returns how many reports the SACK makes that the chunk at `at` is missing; `None` when it is
+    /// not looked for any more.
     #[inline]
     fn reports_of(&self, at: usize, sack: &Sack, paths: &[Path]) -> Option<u8> {
         let (chunk, rules) = (&self.chunks[at], &sack.rules);
@@ -321,7 +319,8 @@ impl Flight {
         Some(if later && sack.one_path { rules.packets } else { 1 })
     }
 
-    /// The chunk at `at` is missing: it is to be sent again, unless it was given up; that is false.
+    /// Marks the chunk at `at` as missing: it is to be sent again, unless it was given up. Returns
+    /// whether it is to be sent again.
     fn find_missing(&mut self, at: usize, paths: &mut [Path]) -> bool {
         let chunk = &mut self.chunks[at];
         let was_in_flight = chunk.status == Status::InFlight;
@@ -353,26 +352,27 @@ impl Flight {
     }
 }
 
-/// What a SACK says, for the chunks that it may report missing.
+/// A `Sack` is what a SACK says, for the chunks that it may report missing.
 struct Sack {
-    /// The highest chunk that it newly acknowledges, or as ns-2 has it any did.
+    /// `highest_new` is the highest chunk that it newly acknowledges, or by ns-2's rule that any
+    /// SACK did.
     highest_new: Option<u64>,
-    /// What it newly acknowledges was sent to one path.
+    /// `one_path` says that all that it newly acknowledges was sent to one path.
     one_path: bool,
     rules: Rules,
     outcome: Outcome,
 }
 
-/// How far chunks that are still outstanding were passed.
+/// `Passed` says how far the chunks that are still outstanding were passed.
 struct Passed {
     to: u64,
-    /// The first run that ends beyond.
+    /// `run` is the index of the first run that ends beyond `to`.
     run: usize,
 }
 
 impl Passed {
-    /// Notes on their paths the chunks up to `to` that are outstanding and were
-    /// not reported `before`.
+    /// Notes on their paths the chunks up to `to` that are outstanding and were not reported
+    /// `before`.
     fn advance(&mut self, flight: &Flight, before: &[(u64, u64)], to: u64, paths: &mut [Path]) {
         let all =
             |paths: &[Path]| paths.iter().all(|path| path.sack.passed || path.sack.flight == 0);
