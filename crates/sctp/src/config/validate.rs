@@ -137,7 +137,7 @@ impl Config {
     fn check_authentication(&self) -> Result<(), ConfigError> {
         if let Some(authentication) = &self.authentication {
             let wrong = authentication.check().err().unwrap_or_default();
-            let allowed = "keys with the active one, no INIT, INIT ACK, COOKIE ECHO, \
+            let allowed = "keys with the active one, no INIT, INIT ACK, \
                            SHUTDOWN COMPLETE or AUTH chunks, HMACs 1 and 3 with 1";
             check(wrong.is_empty(), "authentication", &wrong, allowed)?;
         }

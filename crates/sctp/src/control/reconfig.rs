@@ -26,7 +26,9 @@ impl fmt::Display for ReconfigError {
         match self {
             ReconfigError::NotAvailable => f.write_str("streams cannot be changed now"),
             ReconfigError::NoSuchStream(count) => write!(f, "there are {count} streams"),
-            ReconfigError::TooMany => f.write_str("too many requests or streams"),
+            ReconfigError::TooMany => {
+                f.write_str("too many requests, or a number of streams that cannot be")
+            }
         }
     }
 }
