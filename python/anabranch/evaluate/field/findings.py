@@ -1,0 +1,190 @@
+"""The table of the field in a few sentences, each computed from the numbers.
+
+A sentence says of an algorithm only what its whole interval says; where an interval does not
+decide, the algorithm is named as undecided.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+from anabranch.evaluate.checks import ALL
+from anabranch.evaluate.checks.field import BUFFERS, LOSSES, STARVED
+from anabranch.evaluate.field import summary
+from anabranch.evaluate.field.summary import Beside, beside
+from anabranch.evaluate.field.table import Field
+from anabranch.stats import Estimate
+from anabranch.verdicts import Verdict
+
+EVEN = (1 / 3, 2 / 3)
+"""Shares between which two flows are called near to equal: neither has twice what the other has."""
+FULL = 90.0
+"""Percent of a link that is called used."""
+SHORT = 10.0
+"""Milliseconds of a queue that is called short, where the buffer holds 200."""
+KEPT = 80.0
+"""Percent of a link that an algorithm keeps which bears a loss rate."""
+INDEPENDENT, INVERSE = 0.25, 1.0
+"""Exponents of 1/RTT^a: below the first the round trip hardly counts; of Reno's law it is 1."""
+NAMES = {"cubic": "CUBIC", "reno": "Reno"}
+
+Named = Callable[[str], str]
+"""How a text writes an algorithm's name."""
+
+
+def findings(field: Field, named: Named = str) -> list[str]:
+    """What a reader wants to know first."""
+    parts: list[Iterator[str]] = [
+        *(_beside(field, standard, named) for standard in summary.SHARES),
+        _round_trips(field, named),
+        _losses(field, named),
+        _alone(field, named),
+        _judged(field, named),
+    ]
+    return [sentence for part in parts for sentence in part]
+
+
+def listed(names: Iterable[str]) -> str:
+    """Names as a sentence has them.
+
+    >>> listed(["a"]), listed(["a", "b", "c"]), listed([])
+    ('a', 'a, b and c', 'none')
+    """
+    *most, last = [*names] or ["none"]
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def buffers(found: Sequence[float]) -> str:
+    """Buffers in words.
+
+    >>> buffers([0.5, 1.0, 2.0]), buffers(BUFFERS), buffers([0.5, 4.0])
+    ('0.5 to 2 BDP', 'all buffers', '0.5 and 4 BDP')
+    """
+    if list(found) == list(BUFFERS):
+        return "all buffers"
+    indices = [BUFFERS.index(buffer) for buffer in found]
+    if len(found) > 2 and indices == list(range(indices[0], indices[-1] + 1)):
+        return f"{found[0]:g} to {found[-1]:g} BDP"
+    return f"{listed(f'{buffer:g}' for buffer in found)} BDP"
+
+
+def _beside(field: Field, standard: str, named: Named) -> Iterator[str]:
+    """Who starves whom, who shares, and where it is undecided."""
+    if summary.SHARES[standard] not in field.checks:
+        return
+    found = {each: beside(field, standard, each) for each in field.algorithms if each != standard}
+
+    def of(kind: Beside) -> list[str]:
+        return [
+            f"{named(each)} ({buffers(at)})"
+            for each, by in found.items()
+            if (at := [buffer for buffer, says in by.items() if says is kind])
+        ]
+
+    name = NAMES[standard]
+    yield (
+        f"**Who starves {name}** (one flow beside one takes more than {100 - 100 * STARVED:g} % of"
+        f" what both deliver): {listed(of(Beside.STARVES))}.{_open(of(Beside.UNDECIDED))}"
+    )
+    yield (
+        f"**Whom {name} starves** (it leaves less than {100 * STARVED:g} %):"
+        f" {listed(of(Beside.STARVED))}."
+    )
+    shares = summary.SHARES[standard]
+    even = [
+        named(each)
+        for each in found
+        if all(
+            EVEN[0] <= share.ci_low and share.ci_high <= EVEN[1]
+            for quantity in field.quantities(shares)
+            if (share := field.estimate(shares, quantity, each)) is not None
+        )
+    ]
+    yield (
+        f"**Near to equal beside {name}** in every buffer (from a third to two thirds):"
+        f" {listed(even)}."
+    )
+
+
+def _open(names: Sequence[str]) -> str:
+    return f" Undecided, as their intervals cross a bound: {listed(names)}." if names else ""
+
+
+def _round_trips(field: Field, named: Named) -> Iterator[str]:
+    known = _known(field, *summary.EXPONENT)
+    if known:
+        low = [each for each, a in known.items() if a.ci_high < INDEPENDENT]
+        high = [each for each, a in known.items() if a.ci_low > INVERSE]
+        yield (
+            "**Round-trip times**: among four flows of 20 to 160 ms the share hardly depends on the"
+            f" round trip (an exponent below {INDEPENDENT:g}) with {_names(low, named)}; it falls"
+            f" faster than 1/RTT with {_names(high, named)}."
+        )
+
+
+def _losses(field: Field, named: Named) -> Iterator[str]:
+    if "random-loss" not in field.checks:
+        return
+    parts = []
+    for percent in LOSSES:
+        kept = [
+            each
+            for each in field.algorithms
+            if summary.losses(field, each)[percent].ci_low > KEPT * (1 - percent / 100)
+        ]
+        parts.append(f"at {percent} % {_names(kept, named)}")
+    yield f"**Random loss**: {KEPT:g} % of what is not lost is kept {', '.join(parts)}."
+
+
+def _alone(field: Field, named: Named) -> Iterator[str]:
+    delays = _known(field, *summary.DELAY)
+    if delays:
+        short = [each for each, d in delays.items() if d.ci_high < SHORT]
+        yield (
+            "**Latency**: alone in a buffer of five BDP, which holds 200 ms, a mean queue of less"
+            f" than {SHORT:g} ms is kept by {_names(short, named)}; the longest by"
+            f" {_extremes(delays, named)}."
+        )
+    uses = _known(field, *summary.USE)
+    if uses:
+        low = [each for each, use in uses.items() if use.ci_high < FULL]
+        yield (
+            f"**Use**: alone with a buffer of one BDP, less than {FULL:g} % of the link is used by"
+            f" {_names(low, named)}."
+        )
+
+
+def _extremes(known: Mapping[str, Estimate], named: Named, count: int = 3) -> str:
+    """The largest, each with its number."""
+    largest = sorted(known, key=lambda each: -known[each].mean)[:count]
+    return listed(f"{named(each)} ({known[each].mean:.0f} ms)" for each in largest)
+
+
+def _judged(field: Field, named: Named) -> Iterator[str]:
+    """Of the checks of RFC 9743: who is within all bounds, and who beyond most."""
+    asked = [check.name for check in ALL if check.name in field.checks]
+    if not asked:
+        return
+    counts = {each: [field.verdict(check, each) for check in asked] for each in field.algorithms}
+    beyond = {
+        each: sum(verdict in (Verdict.FAILS, Verdict.PARTLY) for verdict in verdicts)
+        for each, verdicts in counts.items()
+    }
+    none = [each for each in beyond if not beyond[each]]
+    most = sorted(beyond, key=lambda each: -beyond[each])[:3]
+    open_ = sum(verdict is Verdict.UNDECIDED for each in counts.values() for verdict in each)
+    named_most = listed(f"{named(each)} ({beyond[each]})" for each in most if beyond[each])
+    yield (
+        f"**RFC 9743**: of its {len(asked)} questions none is answered beyond a bound by"
+        f" {_names(none, named)}; most are by {named_most}. {open_} of"
+        f" {len(asked) * len(counts)} answers are undecided."
+    )
+
+
+def _known(field: Field, check: str, quantity: str) -> dict[str, Estimate]:
+    found = {each: field.estimate(check, quantity, each) for each in field.algorithms}
+    return {each: number for each, number in found.items() if number is not None and number.n > 1}
+
+
+def _names(names: Sequence[str], named: Named) -> str:
+    return listed(map(named, names))
