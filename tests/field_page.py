@@ -63,11 +63,10 @@ WARE = "bbr"
 
 WARE_TEXT = """\
 R. Ware et al. ("Modeling BBR's interactions with loss-based congestion control", IMC 2019) give the
-share of BBR version 1 beside loss-based flows in a queue that is always full. Linux's own is
-reported to follow that model (F. B. Sarpkaya et al., "BBR's sharing behavior with CUBIC and Reno",
-2025). Ours takes less, the more so the longer the buffer; why is open, and a kernel's over the same
-link is what would decide it. So this page's numbers of `bbr` beyond 1 BDP are to be read with care
-([bbr.md](algorithms/bbr.md)).
+share of BBR version 1 beside loss-based flows in a queue that is always full. Ours has less, the
+more so the longer the buffer. In the longest most of that is time: runs of ten minutes end much
+nearer to the model ([bbr.md](algorithms/bbr.md) has them, and what is open). So the shares of two
+minutes in buffers of 8 and 16 BDP are of flows that are still on their way.
 """
 
 

@@ -8,7 +8,7 @@ import math
 import re
 import shlex
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -170,11 +170,12 @@ def test_replications_stop_when_they_decide(
     task = running.Task("mine", check, [Numbers(ends)], "key")
     bounds = {("made", "end"): [Estimate(0.5, 0.5, 0.5, 8)] * 2}
     card = Card(tmp_path, "mine", "full")
-    kept = running._replicated(task, card, bounds, looks)
+    for size in looks.sizes:
+        kept = running._look(task, card, bounds, looks, size)
     assert kept.replications == replications == kept.runs
     assert kept.values == {"end": ends[:replications]}
     # The standards, from which bounds come, have the whole budget.
-    assert running._replicated(task, Card(tmp_path, "it", "full"), {}, looks).replications == 8
+    assert running._look(task, Card(tmp_path, "it", "full"), {}, looks, 8).replications == 8
     # What is there already counts.
     assert card.get("made", "key") == kept
 
@@ -184,17 +185,17 @@ def test_a_replication_without_a_value_is_none(tmp_path: Path) -> None:
     check = Check("made", "", "", "", lambda _window, _scale: [], [quantity])
     task = running.Task("mine", check, [Numbers([0.1, math.nan, 0.2])], "key")
     card = Card(tmp_path, "mine", "quick")
-    kept = running._replicated(task, card, {}, Looks(3, 1))
+    kept = running._look(task, card, {}, Looks(3, 1), 3)
     assert kept.values == {"end": [0.1, None, 0.2]}
     found = kept.estimate(quantity, Looks(3, 1))
-    assert (found.mean, found.n, found.ci_low) == (pytest.approx(0.15), 2, 0.0)
+    assert found.mean == pytest.approx(0.15) and (found.n, found.ci_low) == (2, 0.0)
 
 
 def share(mean: float, half: float = 0.02) -> Estimate:
     return Estimate(mean, mean - half, mean + half, 8)
 
 
-def told(shares: dict[str, Sequence[Estimate]], **checks: dict[str, Estimate]) -> str:
+def told(shares: Mapping[str, Sequence[Estimate]], **checks: dict[str, Estimate]) -> str:
     """The findings of a table with these shares beside CUBIC by algorithm."""
     estimates = {
         ("share-beside-cubic", field_checks.share_name(buffer), each): of[n]
@@ -300,7 +301,7 @@ def test_the_command_writes_table_figures_and_progress(
     takes = {each: summary.beside(found, "reno", each)[4.0] for each in ("Greedy", "bbr")}
     assert takes["Greedy"] is Beside.STARVES and takes["bbr"] is not Beside.STARVES
     rows = [line.split() for line in done.stdout.splitlines()]
-    assert any(row[:1] == ["Greedy"] for row in rows) and "8 of 8 checks" in done.stderr
+    assert any(row[:1] == ["Greedy"] for row in rows) and "8 of 8 looks" in done.stderr
     assert "Who starves Reno (one flow beside one takes" in done.stdout
     written = {path.name for path in tmp_path.iterdir()}
     assert {"field.csv", "field.json", "shares.svg", "shares.png", "alone.svg"} <= written
@@ -319,6 +320,7 @@ def test_the_command_writes_table_figures_and_progress(
         (["reno", "bbr", "--label", "x"], "field `--label`: value `x`: allowed: with one ALGO"),
         (["--all", "--against", "bbr"], "field `--against`: value `bbr`: allowed: with one ALGO"),
         (["--all", "--jobs", "0"], "--jobs"),
+        (["bbr", "--first-look"], "field `--first-look`: value `given`: allowed: with several"),
     ],
 )
 def test_wrong_input_is_told_before_anything_runs(

@@ -34,6 +34,11 @@ from anabranch.studies.study import Context, Strength
     "--label", metavar="TEXT", help="What tables call one ALGORITHM; a class by its name."
 )
 @click.option("--quick", is_flag=True, help="Shorter runs and fewer replications.")
+@click.option(
+    "--first-look",
+    is_flag=True,
+    help="Of several: leave undecided what five replications do not decide.",
+)
 @jobs_option
 @click.option(
     "--out",
@@ -50,6 +55,7 @@ def evaluate(
     names: tuple[str, ...],
     label: str | None,
     quick: bool,
+    first_look: bool,
     jobs: int,
     out: Path | None,
 ) -> None:
@@ -68,10 +74,14 @@ def evaluate(
             everything=everything,
             names=names,
             quick=quick,
+            first_look=first_look,
             jobs=jobs,
             out=out or Path("results/field"),
         )
         return
+    if first_look:
+        allowed = "with several ALGORITHMs or --all: one card has a fixed number of replications"
+        raise InputError.about("command line", "--first-look", "given", allowed)
     if not algorithms:
         allowed = "an algorithm, such as cubic or my.py:MyControl, several, or --all"
         raise InputError.about("command line", "ALGORITHM", "(missing)", allowed)

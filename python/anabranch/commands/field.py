@@ -37,6 +37,7 @@ def evaluate_field(
     everything: bool,
     names: Sequence[str],
     quick: bool,
+    first_look: bool,
     jobs: int,
     out: Path,
 ) -> None:
@@ -45,7 +46,9 @@ def evaluate_field(
     windows = field.contenders(own, everything)
     terminal = console()
     with _progress(terminal) as advance:
-        settings = field.Settings(directory, quick, jobs, names, advance, _notice)
+        settings = field.Settings(
+            directory, quick, jobs, first_look, names, progress=advance, notice=_notice
+        )
         found = interruptible(lambda: field.run(windows, settings))
     figures = drawings.draw(directory, found)
     terminal.width = max(terminal.width, 160)
@@ -79,7 +82,7 @@ class _Lines:
         self._told = now
         left = (now - self._began) / max(1, done - self._already) * (total - done)
         click.echo(
-            f"{done} of {total} checks, {label}; {now - self._began:.0f} s,"
+            f"{done} of {total} looks at checks, {label}; {now - self._began:.0f} s,"
             f" about {left:.0f} s left",
             err=True,
         )
@@ -100,7 +103,7 @@ def _progress(terminal: Console) -> Iterator[field.Progress]:
     )
     # Checks differ in length, algorithms hardly: the speed is a mean over minutes.
     with Progress(*columns, console=terminal, speed_estimate_period=300) as bar:
-        task = bar.add_task("checks", total=None)
+        task = bar.add_task("algorithms", total=None)
 
         def advance(done: int, total: int, label: str) -> None:
             bar.update(task, completed=done, total=total, description=label)

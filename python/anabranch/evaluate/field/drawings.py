@@ -136,13 +136,14 @@ def _map(
     text: Callable[[Estimate], str],
 ) -> mpl.image.AxesImage:
     """Estimates as colours with their text."""
+    scale = mpl.colors.Normalize(*limits)
     values = np.array([[np.nan if e is None else e.mean for e in row] for row in cells])
-    image = axes.imshow(values, cmap=colours, vmin=limits[0], vmax=limits[1], aspect="auto")
+    image = axes.imshow(values, cmap=colours, norm=scale, aspect="auto")
     for y, row in enumerate(cells):
         for x, estimate in enumerate(row):
             if estimate is None or not estimate.n:
                 continue
-            red, green, blue, _ = image.cmap(image.norm(estimate.mean))
+            red, green, blue, _ = image.cmap(scale(estimate.mean))
             ink = "black" if 0.3 * red + 0.59 * green + 0.11 * blue > 0.5 else "white"
             axes.text(x, y, text(estimate), ha="center", va="center", fontsize=7, color=ink)
     axes.set_xticks(range(len(heads)), heads)

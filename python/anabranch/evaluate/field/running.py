@@ -29,7 +29,7 @@ CARDS = "cards"
 
 
 Progress = Callable[[int, int, str], None]
-"""Called with (checks finished, checks in all, the algorithm of the last one)."""
+"""Called with (looks taken, looks in all at most, the algorithm of the last one)."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,8 @@ class Settings:
     directory: Path
     quick: bool = False
     jobs: int = 1
+    first_look: bool = False
+    """Whether what the first look leaves undecided stays so; a later run goes on from there."""
     names: Sequence[str] = ()
     """Checks by name; all that there are if none is named."""
     progress: Progress = lambda _done, _total, _label: None
@@ -90,10 +92,14 @@ def run(windows: Mapping[str, Window], settings: Settings) -> Field:
     folder, strength = settings.directory / CARDS, strength_name(settings.quick)
     known = {label: Card(folder, label, strength) for label in windows}
     _tell_stale(known, tasks, settings)
-    work = Work(len(tasks), known, settings)
-    work.do([task for task in tasks if task.label in STANDARDS], {})
+    first = [task for task in tasks if task.label in STANDARDS]
+    rest = [task for task in tasks if task.label not in STANDARDS]
+    sizes = settings.looks.sizes[:1] if settings.first_look else settings.looks.sizes
+    work = Work(len(first) + len(sizes) * len(rest), known, settings)
+    work.look(first, {}, settings.looks.budget)  # bounds come from these
     standards = _standards(checks, work.found, settings.looks)
-    work.do([task for task in tasks if task.label not in STANDARDS], standards)
+    for size in sizes:
+        work.look(rest, standards, size)
     return write(
         settings.directory,
         list(windows),
@@ -114,39 +120,41 @@ class Work:
     """The tasks of a table, and what they have found so far."""
 
     total: int
+    """The looks at a task that there can be."""
     known: Mapping[str, Card]
     settings: Settings
+    done: int = 0
     found: dict[tuple[str, str], Kept] = field(default_factory=dict)
     """By algorithm and check."""
 
-    def do(self, tasks: Sequence[Task], standards: Standards) -> None:
-        """Runs tasks, `jobs` at a time, and keeps what each finds."""
+    def look(self, tasks: Sequence[Task], standards: Standards, size: int) -> None:
+        """Brings tasks to so many replications where they are not decided, `jobs` at a time, and
+        keeps what each finds."""
         looks = self.settings.looks
         pool = ThreadPoolExecutor(max_workers=self.settings.jobs)
         try:
             futures = {
-                pool.submit(_replicated, task, self.known[task.label], standards, looks): task
+                pool.submit(_look, task, self.known[task.label], standards, looks, size): task
                 for task in tasks
             }
             for future in as_completed(futures):
                 task = futures[future]
                 self.found[task.label, task.check.name] = future.result()
-                self.settings.progress(len(self.found), self.total, task.label)
+                self.done += 1
+                self.settings.progress(self.done, self.total, task.label)
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _replicated(task: Task, card: Card, standards: Standards, looks: Looks) -> Kept:
-    """Replications of a task until each of its quantities is decided or the budget is spent: of the
-    standards, from which bounds come, the whole budget."""
+def _look(task: Task, card: Card, standards: Standards, looks: Looks, size: int) -> Kept:
+    """Brings a task to so many replications, unless all its quantities were decided by fewer."""
     kept = card.get(task.check.name, task.key) or Kept(task.key)
-    wanted: int | None = looks.first if standards else looks.budget
-    while wanted is not None:
-        if kept.replications < wanted:
-            _extend(kept, task, wanted)
-            card.put(task.check.name, kept)
-        undecided = standards and _undecided(task.check, kept, standards, looks)
-        wanted = looks.after(max(wanted, kept.replications)) if undecided else None
+    looked = standards and kept.replications in looks.sizes
+    if looked and not _undecided(task.check, kept, standards, looks):
+        return kept
+    if kept.replications < size:
+        _extend(kept, task, size)
+        card.put(task.check.name, kept)
     return kept
 
 

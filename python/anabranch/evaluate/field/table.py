@@ -51,8 +51,8 @@ class Field:
         bounds: dict[Key, float] = {}
         for row in table:
             key = (row["check"], row["quantity"], row["algorithm"])
-            numbers = (_number(row[name]) for name in ("mean", "ci_low", "ci_high"))
-            found[key] = Estimate(*numbers, int(row["n"]))
+            mean, low, high = (_number(row[name]) for name in ("mean", "ci_low", "ci_high"))
+            found[key] = Estimate(mean, low, high, int(row["n"]))
             judged[key] = Verdict(row["verdict"])
             bounds[key] = _number(row["bound"])
         algorithms = list(dict.fromkeys(row["algorithm"] for row in table))
