@@ -40,10 +40,15 @@ nothing else is said. So the table is about these paths, not about an algorithm'
   drop-tail of theirs, and none marks at a short queue; beside drop-tail they are what they are on
   the Internet of today.
 - `lia`, `olia`, `balia`, `wvegas`, `mcubic` and `mcubic-share` are coupled windows of Multipath
-  TCP. Over one path they are what their law leaves of one path, which is near to Reno, Vegas or
-  CUBIC.
-- `ledbat` and `ledbat++` are to give way: that CUBIC starves them is their purpose.
-- `gaimd`, `bic` and others have options; the table has their defaults.
+  TCP. Over one path the first three are Reno, `wvegas` is near to Vegas, and the last two are CUBIC
+  without its Reno-friendly region, which is what they lack under random loss.
+- `ledbat` and `ledbat++` are to give way: that CUBIC starves them is their purpose. In buffers that
+  are shorter than their target delay they cannot tell that they should.
+- `westwood`, `vegas`, `wvegas`, `cdg` and `ledbat++` leave slow start early or late on long paths,
+  as their pages say; `large-bdp` and `high-delay` show it.
+- A flow of two minutes is not at its end in a buffer of 8 or 16 BDP, where a round trip takes up to
+  0.7 s: [bbr.md](algorithms/bbr.md) has runs of ten.
+- Options of algorithms are at their defaults.
 """
 
 FIGURES = {

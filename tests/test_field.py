@@ -224,10 +224,13 @@ def test_findings_say_who_starves_whom_and_where_it_is_open() -> None:
             "last": [share(0.95)] * 6,
         }
     )
-    assert "than 80 % of what both deliver): bold (0.5 to 2 BDP) and last (all buffers)." in text
-    assert "cross a bound: open (0.5 and 16 BDP)." in text
-    assert "less than 20 %): meek (1 to 16 BDP)." in text
-    assert "two thirds): fair." in text
+    takes, leaves, nearest = (line for line in text.splitlines() if "CUBIC" in line)
+    assert "deliver): in all buffers last; in 0.5 to 2 BDP bold." in takes
+    assert takes.endswith("Undecided: in 0.5 BDP open.")
+    assert leaves.endswith("less than 20 %): in 1 to 16 BDP meek. Undecided: in 16 BDP open.")
+    assert nearest.endswith(
+        "buffers: fair (0.45 to 0.45), open (0.19 to 0.81) and bold (0.50 to 0.90)."
+    )
 
 
 def test_findings_say_only_what_whole_intervals_say() -> None:
@@ -237,7 +240,7 @@ def test_findings_say_only_what_whole_intervals_say() -> None:
         exponent={"a": share(0.1), "b": share(0.24, 0.1), "c": share(1.5)},
         delay={"a": share(5), "b": share(9, 3), "c": share(150)},
     )
-    assert "(an exponent below 0.25) with a; it falls faster than 1/RTT with c." in text
+    assert "a power below 0.25) with a; to a power above 0.75 it does with c." in text
     assert "less than 10 ms is kept by a; the longest by c (150 ms), b (9 ms) and a (5 ms)." in text
 
 
@@ -298,7 +301,9 @@ def test_the_command_writes_table_figures_and_progress(
     assert done.returncode == 0, done.stderr
     found = Field.load(tmp_path)
     assert found.algorithms == ["reno", "cubic", "Greedy", "bbr"]
-    takes = {each: summary.beside(found, "reno", each)[4.0] for each in ("Greedy", "bbr")}
+    takes = {
+        each: Beside.of(summary.shares(found, "reno", each)[4.0]) for each in ("Greedy", "bbr")
+    }
     assert takes["Greedy"] is Beside.STARVES and takes["bbr"] is not Beside.STARVES
     rows = [line.split() for line in done.stdout.splitlines()]
     assert any(row[:1] == ["Greedy"] for row in rows) and "8 of 8 looks" in done.stderr

@@ -11,21 +11,20 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from anabranch.evaluate.checks import ALL
 from anabranch.evaluate.checks.field import BUFFERS, LOSSES, STARVED
 from anabranch.evaluate.field import summary
-from anabranch.evaluate.field.summary import Beside, beside
+from anabranch.evaluate.field.summary import Beside, shares
 from anabranch.evaluate.field.table import Field
 from anabranch.stats import Estimate
 from anabranch.verdicts import Verdict
 
-EVEN = (1 / 3, 2 / 3)
-"""Shares between which two flows are called near to equal: neither has twice what the other has."""
-FULL = 90.0
-"""Percent of a link that is called used."""
+COUNT = 3
+"""Algorithms that are named of a ranking."""
 SHORT = 10.0
 """Milliseconds of a queue that is called short, where the buffer holds 200."""
 KEPT = 80.0
 """Percent of a link that an algorithm keeps which bears a loss rate."""
-INDEPENDENT, INVERSE = 0.25, 1.0
-"""Exponents of 1/RTT^a: below the first the round trip hardly counts; of Reno's law it is 1."""
+INDEPENDENT, STEEP = 0.25, 0.75
+"""Exponents of 1/RTT^a: below the first the round trip hardly counts; of Reno's law it is 1, less
+what queues add to all round trips alike."""
 NAMES = {"cubic": "CUBIC", "reno": "Reno"}
 
 Named = Callable[[str], str]
@@ -48,9 +47,9 @@ def listed(names: Iterable[str]) -> str:
     """Names as a sentence has them.
 
     >>> listed(["a"]), listed(["a", "b", "c"]), listed([])
-    ('a', 'a, b and c', 'none')
+    ('a', 'a, b and c', 'nobody')
     """
-    *most, last = [*names] or ["none"]
+    *most, last = [*names] or ["nobody"]
     return f"{', '.join(most)} and {last}" if most else last
 
 
@@ -69,56 +68,63 @@ def buffers(found: Sequence[float]) -> str:
 
 
 def _beside(field: Field, standard: str, named: Named) -> Iterator[str]:
-    """Who starves whom, who shares, and where it is undecided."""
+    """Who starves whom, where it is undecided, and who shares."""
     if summary.SHARES[standard] not in field.checks:
         return
-    found = {each: beside(field, standard, each) for each in field.algorithms if each != standard}
-
-    def of(kind: Beside) -> list[str]:
-        return [
-            f"{named(each)} ({buffers(at)})"
-            for each, by in found.items()
-            if (at := [buffer for buffer, says in by.items() if says is kind])
-        ]
-
-    name = NAMES[standard]
+    found = {each: shares(field, standard, each) for each in field.algorithms if each != standard}
+    name, most = NAMES[standard], 1 - STARVED
+    takes = _by_buffers(found, lambda share: Beside.of(share) is Beside.STARVES, named)
+    leaves = _by_buffers(found, lambda share: Beside.of(share) is Beside.STARVED, named)
+    above = _by_buffers(found, lambda share: not Beside.decided(share, most), named)
+    below = _by_buffers(found, lambda share: not Beside.decided(share, STARVED), named)
     yield (
-        f"**Who starves {name}** (one flow beside one takes more than {100 - 100 * STARVED:g} % of"
-        f" what both deliver): {listed(of(Beside.STARVES))}.{_open(of(Beside.UNDECIDED))}"
+        f"**Who starves {name}** (one flow beside one takes more than {100 * most:g} % of what both"
+        f" deliver): {takes}.{_open(above)}"
     )
     yield (
-        f"**Whom {name} starves** (it leaves less than {100 * STARVED:g} %):"
-        f" {listed(of(Beside.STARVED))}."
+        f"**Whom {name} starves** (it leaves less than {100 * STARVED:g} %): {leaves}."
+        f"{_open(below)}"
     )
-    shares = summary.SHARES[standard]
-    even = [
-        named(each)
-        for each in found
-        if all(
-            EVEN[0] <= share.ci_low and share.ci_high <= EVEN[1]
-            for quantity in field.quantities(shares)
-            if (share := field.estimate(shares, quantity, each)) is not None
-        )
-    ]
+    if standard == "reno":
+        return  # the nearest are those that are Reno over one path
+    off = {each: max(abs(share.mean - 0.5) for share in of.values()) for each, of in found.items()}
+    nearest = sorted(off, key=lambda each: off[each])[:COUNT]
     yield (
-        f"**Near to equal beside {name}** in every buffer (from a third to two thirds):"
-        f" {listed(even)}."
+        f"**Nearest to an equal share with {name}** over all buffers:"
+        f" {listed(f'{named(each)} ({_range(found[each].values())})' for each in nearest)}."
     )
 
 
-def _open(names: Sequence[str]) -> str:
-    return f" Undecided, as their intervals cross a bound: {listed(names)}." if names else ""
+def _by_buffers(
+    found: Mapping[str, Mapping[float, Estimate]], which: Callable[[Estimate], bool], named: Named
+) -> str:
+    """The algorithms of which something is so, grouped by the buffers in which it is."""
+    groups: dict[tuple[float, ...], list[str]] = {}
+    for each, of in found.items():
+        if at := tuple(buffer for buffer, share in of.items() if which(share)):
+            groups.setdefault(at, []).append(named(each))
+    ordered = sorted(groups, key=lambda at: (-len(at), at))
+    return "; ".join(f"in {buffers(at)} {listed(groups[at])}" for at in ordered) or "nobody"
+
+
+def _range(found: Iterable[Estimate]) -> str:
+    means = [share.mean for share in found]
+    return f"{min(means):.2f} to {max(means):.2f}"
+
+
+def _open(names: str) -> str:
+    return "" if names == "nobody" else f" Undecided: {names}."
 
 
 def _round_trips(field: Field, named: Named) -> Iterator[str]:
     known = _known(field, *summary.EXPONENT)
     if known:
         low = [each for each, a in known.items() if a.ci_high < INDEPENDENT]
-        high = [each for each, a in known.items() if a.ci_low > INVERSE]
+        high = [each for each, a in known.items() if a.ci_low > STEEP]
         yield (
             "**Round-trip times**: among four flows of 20 to 160 ms the share hardly depends on the"
-            f" round trip (an exponent below {INDEPENDENT:g}) with {_names(low, named)}; it falls"
-            f" faster than 1/RTT with {_names(high, named)}."
+            f" round trip (as 1/RTT to a power below {INDEPENDENT:g}) with {_names(low, named)}; to"
+            f" a power above {STEEP:g} it does with {_names(high, named)}."
         )
 
 
@@ -137,7 +143,7 @@ def _losses(field: Field, named: Named) -> Iterator[str]:
 
 
 def _alone(field: Field, named: Named) -> Iterator[str]:
-    delays = _known(field, *summary.DELAY)
+    delays, uses = _known(field, *summary.DELAY), _known(field, *summary.USE)
     if delays:
         short = [each for each, d in delays.items() if d.ci_high < SHORT]
         yield (
@@ -145,18 +151,18 @@ def _alone(field: Field, named: Named) -> Iterator[str]:
             f" than {SHORT:g} ms is kept by {_names(short, named)}; the longest by"
             f" {_extremes(delays, named)}."
         )
-    uses = _known(field, *summary.USE)
     if uses:
-        low = [each for each, use in uses.items() if use.ci_high < FULL]
+        least = sorted(uses, key=lambda each: uses[each].mean)[:COUNT]
         yield (
-            f"**Use**: alone with a buffer of one BDP, less than {FULL:g} % of the link is used by"
-            f" {_names(low, named)}."
+            "**Use**: alone with a buffer of one BDP, the least of the link is used by "
+            + listed(f"{named(each)} ({uses[each].mean:.0f} %)" for each in least)
+            + "; 97 % is all of it."
         )
 
 
-def _extremes(known: Mapping[str, Estimate], named: Named, count: int = 3) -> str:
+def _extremes(known: Mapping[str, Estimate], named: Named) -> str:
     """The largest, each with its number."""
-    largest = sorted(known, key=lambda each: -known[each].mean)[:count]
+    largest = sorted(known, key=lambda each: -known[each].mean)[:COUNT]
     return listed(f"{named(each)} ({known[each].mean:.0f} ms)" for each in largest)
 
 
@@ -171,7 +177,7 @@ def _judged(field: Field, named: Named) -> Iterator[str]:
         for each, verdicts in counts.items()
     }
     none = [each for each in beyond if not beyond[each]]
-    most = sorted(beyond, key=lambda each: -beyond[each])[:3]
+    most = sorted(beyond, key=lambda each: -beyond[each])[:COUNT]
     open_ = sum(verdict is Verdict.UNDECIDED for each in counts.values() for verdict in each)
     named_most = listed(f"{named(each)} ({beyond[each]})" for each in most if beyond[each])
     yield (

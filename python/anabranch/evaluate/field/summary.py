@@ -86,17 +86,22 @@ class Beside(enum.Enum):
             return cls.STARVES
         if share.ci_high < STARVED:
             return cls.STARVED
-        within = share.ci_low >= STARVED and share.ci_high <= 1 - STARVED
-        return cls.NEITHER if within else cls.UNDECIDED
+        decided = cls.decided(share, STARVED) and cls.decided(share, 1 - STARVED)
+        return cls.NEITHER if decided else cls.UNDECIDED
+
+    @staticmethod
+    def decided(share: Estimate, bound: float) -> bool:
+        """Whether the whole interval lies on one side of a bound."""
+        return share.n > 1 and (share.ci_high <= bound or bound <= share.ci_low)
 
 
-def beside(field: Field, standard: str, algorithm: str) -> dict[float, Beside]:
-    """What an algorithm does to a standard, by the buffer in BDPs."""
+def shares(field: Field, standard: str, algorithm: str) -> dict[float, Estimate]:
+    """What an algorithm takes beside a standard, by the buffer in BDPs."""
     found = {
         buffer: field.estimate(SHARES[standard], share_name(buffer), algorithm)
         for buffer in BUFFERS
     }
-    return {buffer: Beside.of(share) for buffer, share in found.items() if share is not None}
+    return {buffer: share for buffer, share in found.items() if share is not None}
 
 
 def losses(field: Field, algorithm: str) -> dict[int, Estimate]:
