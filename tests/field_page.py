@@ -125,15 +125,15 @@ def facts(field: Field) -> str:
     found = field.facts
     dates = " to ".join(dict.fromkeys((found.dates[0], found.dates[-1])))
     commits = f", commit {', '.join(found.commits)}" if found.commits else ""
-    looks = " or ".join(map(str, found.looks))
+    first, *further = found.looks
+    then = f", {further[0]} where a verdict is not decided by {first}" if further else ""
     quick = (
         " **A quick run**: most runs last a third of the time." if found.strength == "quick" else ""
     )
     return (
         f"{found.runs} runs of version {found.version}{commits}, {dates}:"
         f" {found.cpu_s / 60:.0f} min of processor time on {found.machine}. Each scenario"
-        f" has {looks} replications, more where a verdict was not decided by fewer, and Reno"
-        " and CUBIC, from which bounds come, the most;"
+        f" has {first} replications{then}; Reno and CUBIC, from which bounds come, have the most;"
         f" intervals are of {100 * found.level:g} %, so that all looks at one number together"
         f" have 95 % ([statistics.md](statistics.md)).{quick}"
     )

@@ -76,14 +76,15 @@ def _beside(field: Field, standard: str, named: Named) -> Iterator[str]:
     takes = _by_buffers(found, lambda share: Beside.of(share) is Beside.STARVES, named)
     leaves = _by_buffers(found, lambda share: Beside.of(share) is Beside.STARVED, named)
     above = _by_buffers(found, lambda share: not Beside.decided(share, most), named)
-    below = _by_buffers(found, lambda share: not Beside.decided(share, STARVED), named)
+    pairs = [share for of in found.values() for share in of.values()]
+    below = sum(not Beside.decided(share, STARVED) for share in pairs)
     yield (
         f"**Who starves {name}** (one flow beside one takes more than {100 * most:g} % of what both"
         f" deliver): {takes}.{_open(above)}"
     )
     yield (
         f"**Whom {name} starves** (it leaves less than {100 * STARVED:g} %): {leaves}."
-        f"{_open(below)}"
+        f" {below} of {len(pairs)} pairs of algorithm and buffer are undecided."
     )
     if standard == "reno":
         return  # the nearest are those that are Reno over one path
@@ -138,7 +139,7 @@ def _losses(field: Field, named: Named) -> Iterator[str]:
             for each in field.algorithms
             if summary.losses(field, each)[percent].ci_low > KEPT * (1 - percent / 100)
         ]
-        parts.append(f"at {percent} % {_names(kept, named)}")
+        parts.append(f"at {percent} % by {_names(kept, named)}")
     yield f"**Random loss**: {KEPT:g} % of what is not lost is kept {', '.join(parts)}."
 
 
@@ -181,9 +182,8 @@ def _judged(field: Field, named: Named) -> Iterator[str]:
     open_ = sum(verdict is Verdict.UNDECIDED for each in counts.values() for verdict in each)
     named_most = listed(f"{named(each)} ({beyond[each]})" for each in most if beyond[each])
     yield (
-        f"**RFC 9743**: of its {len(asked)} questions none is answered beyond a bound by"
-        f" {_names(none, named)}; most are by {named_most}. {open_} of"
-        f" {len(asked) * len(counts)} answers are undecided."
+        f"**RFC 9743**: of its {len(asked)} questions {_names(none, named)} exceed a bound in none,"
+        f" and {named_most} in most. {open_} of {len(asked) * len(counts)} answers are undecided."
     )
 
 
