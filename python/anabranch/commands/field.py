@@ -119,7 +119,7 @@ def _table(found: Field) -> Table:
     for column in columns:
         table.add_column(column.head, justify="right")
     for verdict in summary.VERDICTS:
-        table.add_column(verdict.value, justify="right")
+        table.add_column(verdict.value, justify="right", min_width=len("undecided"))
     for algorithm in found.algorithms:
         counts = found.counts(algorithm)
         numbers = (column.of(found, algorithm) for column in columns)

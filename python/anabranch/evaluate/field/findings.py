@@ -182,8 +182,8 @@ def _judged(field: Field, named: Named) -> Iterator[str]:
     open_ = sum(verdict is Verdict.UNDECIDED for each in counts.values() for verdict in each)
     named_most = listed(f"{named(each)} ({beyond[each]})" for each in most if beyond[each])
     yield (
-        f"**RFC 9743**: of its {len(asked)} questions {_names(none, named)} exceed a bound in none,"
-        f" and {named_most} in most. {open_} of {len(asked) * len(counts)} answers are undecided."
+        f"**RFC 9743**: of its {len(asked)} questions {_names(none, named)} are beyond a bound in"
+        f" none, {named_most} in most. {open_} of {len(asked) * len(counts)} answers are undecided."
     )
 
 
