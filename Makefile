@@ -181,7 +181,7 @@ conformance:
 	cargo run --release --quiet -p anabranch-drill --example conformance -- $(SUITES) \
 		> docs/conformance.md
 
-# Every window algorithm through the checks of `anabranch evaluate`, and its page; half an hour of one processor. ARGS can be
+# Every window algorithm through the checks of `anabranch evaluate`, and its page; a quarter of an hour of one processor. ARGS can be
 # --jobs N or an algorithm of your own.
 field: setup
 	$(BIN)/anabranch evaluate --all --out $(OUT)/field $(ARGS)
