@@ -10,7 +10,7 @@ RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml -o -path 'c
 
 .PHONY: setup reproduce test test-rust test-captures test-python lint format bench bench-parts instructions instructions-record fuzz fuzz-coverage \
 	docs drill-kernel kernel-objects kernel-cost differential docs-images screenshots validation studies mcubic forensics live-studies fidelity fidelity-windows conformance attacks \
-	explore deny live-attacks soak solo standards scenario-docs manuals wheels clean-install crates platforms clean
+	explore deny live-attacks soak field solo standards scenario-docs manuals wheels clean-install crates platforms clean
 
 # What is built is the package with its native module, in a virtual environment of its own.
 setup: $(VENV)/.built
@@ -205,6 +205,12 @@ conformance:
 	@test -n "$(SUITES)" || { echo "SUITES=INDEX, SUITES=FOLDER or several with : is needed" >&2; exit 2; }
 	cargo run --release --quiet -p anabranch-drill --example conformance -- $(SUITES) \
 		> docs/conformance.md
+
+# Every window algorithm through the checks of `anabranch evaluate`, and its page; a quarter of an hour of one processor. ARGS can be
+# --jobs N or an algorithm of your own.
+field: setup
+	$(BIN)/anabranch evaluate --all --out $(OUT)/field $(ARGS)
+	$(BIN)/python tests/field_page.py $(OUT)/field docs/field.md
 
 # What each window algorithm moves of idle links.
 solo:

@@ -171,8 +171,8 @@ def asked_for(item: pytest.Item) -> list[str]:
     return names
 
 
-ALWAYS = {Path(sys.executable).name, "python", "python3", "sh"}
-"""Programs that every machine has which has come this far."""
+ALWAYS = {Path(sys.executable).name, "python", "python3", "sh", "git"}
+"""Programs that every machine has which has come this far; of `git` what asks it does without."""
 
 
 class Started:

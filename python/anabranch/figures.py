@@ -22,7 +22,17 @@ from anabranch.files import write_bytes, write_text
 from anabranch.looks import COLOURS, DASHES, MARKERS, Look, Plot, description
 from anabranch.tables import read_csv
 
-__all__ = ["COLOURS", "DASHES", "MARKERS", "Look", "Plot", "points", "redrawn", "time_series"]
+__all__ = [
+    "COLOURS",
+    "DASHES",
+    "MARKERS",
+    "Look",
+    "Plot",
+    "points",
+    "redrawn",
+    "save",
+    "time_series",
+]
 
 
 SIZE = (6.4, 4.0)
@@ -133,11 +143,16 @@ def _with_legend(figure: Figure, axes: Axes, plot: Plot) -> Figure:
 
 
 def _write(figure: Figure, csv_file: Path, plot: Plot, form: str) -> None:
-    vector, raster = io.BytesIO(), io.BytesIO()
-    with mpl.rc_context({"svg.hashsalt": csv_file.stem, "svg.fonttype": "none"}):
-        figure.savefig(vector, format="svg", metadata={"Date": None, "Creator": "Anabranch"})
-        figure.savefig(raster, format="png", dpi=160, metadata={"Software": "Anabranch"})
-    write_bytes(csv_file.with_suffix(".svg"), vector.getvalue())
-    write_bytes(csv_file.with_suffix(".png"), raster.getvalue())
+    save(figure, csv_file.with_suffix(""))
     text = json.dumps({"form": form, **asdict(plot)}, indent=1)
     write_text(description(csv_file), text + "\n")
+
+
+def save(figure: Figure, stem: Path) -> None:
+    """Writes `STEM.svg` and `STEM.png`, the same octets every time."""
+    vector, raster = io.BytesIO(), io.BytesIO()
+    with mpl.rc_context({"svg.hashsalt": stem.name, "svg.fonttype": "none"}):
+        figure.savefig(vector, format="svg", metadata={"Date": None, "Creator": "Anabranch"})
+        figure.savefig(raster, format="png", dpi=160, metadata={"Software": "Anabranch"})
+    write_bytes(stem.with_name(f"{stem.name}.svg"), vector.getvalue())
+    write_bytes(stem.with_name(f"{stem.name}.png"), raster.getvalue())

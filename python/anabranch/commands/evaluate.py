@@ -9,7 +9,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from anabranch import evaluate as evaluation
+from anabranch.commands.field import evaluate_field
 from anabranch.commands.options import PATH, VERDICT_STYLE, console, jobs_option
+from anabranch.errors import InputError
 from anabranch.evaluate import Card
 from anabranch.files import output_directory
 from anabranch.native import interruptible
@@ -18,29 +20,93 @@ from anabranch.studies.study import Context, Strength
 
 
 @click.command()
-@click.argument("algorithm")
+@click.argument("algorithms", nargs=-1, metavar="[ALGORITHM]...")
+@click.option("--all", "everything", is_flag=True, help="Every one of `anabranch list algorithms`.")
 @click.option(
     "--against",
     "baselines",
     multiple=True,
     metavar="NAME",
-    help="Shown beside reno and cubic, which are always there; bbr unless given.",
+    help="Shown beside reno and cubic, which are always there; bbr unless given. Of one ALGORITHM.",
 )
 @click.option("--check", "names", multiple=True, metavar="NAME", help="Only this check; repeated.")
-@click.option("--label", metavar="TEXT", help="What tables call it; a class by its name.")
-@click.option("--quick", is_flag=True, help="Shorter runs and five replications, not ten.")
+@click.option(
+    "--label", metavar="TEXT", help="What tables call one ALGORITHM; a class by its name."
+)
+@click.option("--quick", is_flag=True, help="Shorter runs and fewer replications.")
+@click.option(
+    "--first-look",
+    is_flag=True,
+    help="Of several: leave undecided what five replications do not decide.",
+)
 @jobs_option
 @click.option(
     "--out",
     type=PATH,
-    default=Path("results/evaluate"),
-    show_default=True,
+    show_default="results/evaluate, of several ALGORITHMs results/field",
     metavar="DIR",
-    help="Where the card goes; one that is already there is continued.",
+    help="Where the result goes; one that is already there is continued.",
 )
 def evaluate(
     *,
+    algorithms: tuple[str, ...],
+    everything: bool,
+    baselines: tuple[str, ...],
+    names: tuple[str, ...],
+    label: str | None,
+    quick: bool,
+    first_look: bool,
+    jobs: int,
+    out: Path | None,
+) -> None:
+    """Examines ALGORITHM as RFC 9743 asks; writes DIR/checks.csv and DIR/report.html.
+
+    ALGORITHM is a name of `anabranch list algorithms`, a table with its options in
+    braces, or a Python controller, my.py:MyControl.
+
+    Of several, or with --all, writes one table of them all, DIR/field.csv, and its
+    figures; replications stop when they decide.
+    """
+    if everything or len(algorithms) > 1:
+        _only_of_one(baselines, label)
+        evaluate_field(
+            algorithms,
+            everything=everything,
+            names=names,
+            quick=quick,
+            first_look=first_look,
+            jobs=jobs,
+            out=out or Path("results/field"),
+        )
+        return
+    if first_look:
+        allowed = "with several ALGORITHMs or --all: one card has a fixed number of replications"
+        raise InputError.about("command line", "--first-look", "given", allowed)
+    if not algorithms:
+        allowed = "an algorithm, such as cubic or my.py:MyControl, several, or --all"
+        raise InputError.about("command line", "ALGORITHM", "(missing)", allowed)
+    _card(
+        algorithms[0],
+        baselines=baselines,
+        names=names,
+        label=label,
+        quick=quick,
+        jobs=jobs,
+        out=out or Path("results/evaluate"),
+    )
+
+
+def _only_of_one(baselines: tuple[str, ...], label: str | None) -> None:
+    """Options that say nothing about several algorithms."""
+    allowed = "with one ALGORITHM and without --all: tables of several have each by its name"
+    for option, value in (("--against", " ".join(baselines)), ("--label", label)):
+        if value:
+            raise InputError.about("command line", option, value, allowed)
+
+
+def _card(
     algorithm: str,
+    *,
     baselines: tuple[str, ...],
     names: tuple[str, ...],
     label: str | None,
@@ -48,11 +114,7 @@ def evaluate(
     jobs: int,
     out: Path,
 ) -> None:
-    """Examines ALGORITHM as RFC 9743 asks; writes DIR/checks.csv and DIR/report.html.
-
-    ALGORITHM is a name of `anabranch list algorithms`, a table with its options in
-    braces, or a Python controller, my.py:MyControl.
-    """
+    """The report card of one algorithm."""
     directory = output_directory(out)
     names = evaluation.with_earlier(directory, evaluation.label_of(algorithm, label), names)
     terminal = console()

@@ -13,6 +13,8 @@ from anabranch.library.entry import Window
 from anabranch.stats import Estimate
 from anabranch.verdicts import Statement, at_least, at_most
 
+Direction = Literal["at least", "at most"]
+
 STANDARDS = ("reno", "cubic")
 """RFC 5681 and RFC 9438: bounds come from what they measure themselves."""
 
@@ -38,7 +40,7 @@ class Rule:
     """A bound that comes from the standards' means: `factor` times the one that is kinder to the
     candidate, and `slack` beyond it."""
 
-    direction: Literal["at least", "at most"]
+    direction: Direction
     factor: float
     slack: float = 0.0
 
@@ -51,11 +53,7 @@ class Rule:
 
     def judged(self, quantity: str, measured: Estimate, standards: Sequence[Estimate]) -> Statement:
         """The number with its verdict: the whole interval, a part of it or none is within."""
-        bound = self.bound(standards)
-        low = self.direction == "at least"
-        rule = at_least(bound) if low else at_most(bound)
-        text = f"{'≥' if low else '≤'} {si.number(bound)}"  # a mean has no six digits to show
-        return Statement.of(quantity, measured, replace(rule, text=text))
+        return _judged(self.direction, self.bound(standards), quantity, measured)
 
     def text(self) -> str:
         """Returns the rule in words."""
@@ -67,6 +65,29 @@ class Rule:
 
 
 @dataclass(frozen=True)
+class Fixed:
+    """A bound that is the same whatever the standards measure."""
+
+    direction: Direction
+    value: float
+
+    def judged(self, quantity: str, measured: Estimate, _: Sequence[Estimate]) -> Statement:
+        """The number with its verdict, as a `Rule` gives it."""
+        return _judged(self.direction, self.value, quantity, measured)
+
+    def text(self) -> str:
+        """Returns the rule in words."""
+        return f"{self.direction} {self.value:g}"
+
+
+def _judged(direction: Direction, bound: float, quantity: str, measured: Estimate) -> Statement:
+    low = direction == "at least"
+    rule = at_least(bound) if low else at_most(bound)
+    text = f"{'≥' if low else '≤'} {si.number(bound)}"  # a mean has no six digits to show
+    return Statement.of(quantity, measured, replace(rule, text=text))
+
+
+@dataclass(frozen=True)
 class Quantity:
     """A number that is read off the runs of a check, with its rule."""
 
@@ -74,9 +95,11 @@ class Quantity:
     """With its unit."""
     read: Callable[[Sequence[RunResult]], float]
     """From one replication of each of the check's scenarios."""
-    rule: Rule
+    rule: Rule | Fixed
     most: float = math.inf
     """The largest value that it can have: no interval goes beyond."""
+    least: float = -math.inf
+    """The smallest value that it can have."""
 
 
 @dataclass(frozen=True)

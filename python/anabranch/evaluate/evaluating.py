@@ -11,7 +11,7 @@ from anabranch.errors import InputError
 from anabranch.evaluate import drawings
 from anabranch.evaluate.card import COLUMNS, Card
 from anabranch.evaluate.check import STANDARDS, Check, Scale
-from anabranch.evaluate.checks import ALL
+from anabranch.evaluate.checks import ALL, FIELD
 from anabranch.experiment import RunResult, Scenario
 from anabranch.library.entry import Window
 from anabranch.nearest import one_of
@@ -97,23 +97,26 @@ def with_earlier(directory: Path, label: str, names: Sequence[str]) -> tuple[str
     if other != label:
         allowed = f"a folder of its own: this one has the card of {other}"
         raise InputError.about(str(directory), "--out", str(directory), allowed)
-    known = {check.name for check in ALL}
+    known = {check.name for check in FIELD}
     kept = [claim.claim for claim in earlier.claims if claim.claim in known]
-    return tuple(dict.fromkeys((*kept, *names))) if names else ()
+    every = [check.name for check in ALL]
+    if not names and not set(kept) - set(every):
+        return ()
+    return tuple(dict.fromkeys((*kept, *(names or every))))
 
 
-def label_of(candidate: str, label: str | None) -> str:
+def label_of(candidate: str, label: str | None = None) -> str:
     """Returns the name that tables have for an algorithm: the user's, or else its own."""
     return label or _label(candidate)
 
 
-def selected(names: Sequence[str]) -> list[Check]:
-    """The checks of these names, all if there are none."""
-    known = {check.name: check for check in ALL}
+def selected(names: Sequence[str], default: Sequence[Check] = ALL) -> list[Check]:
+    """The checks of these names; if there are none, those of the report card or another default."""
+    known = {check.name: check for check in FIELD}
     for name in names:
         if name not in known:
             raise InputError.about("command line", "--check", name, one_of(name, known))
-    return [known[name] for name in dict.fromkeys(names)] or list(ALL)
+    return [known[name] for name in dict.fromkeys(names)] or list(default)
 
 
 def _label(candidate: str) -> str:
@@ -149,7 +152,7 @@ def _judged(
             for quantity in check.quantities:
                 values = [quantity.read(runs) for runs in replications]
                 finite = [value for value in values if math.isfinite(value)]
-                found = stats.mean(finite).within(-math.inf, quantity.most)
+                found = stats.mean(finite).within(quantity.least, quantity.most)
                 estimates[check.name, quantity.name, algorithm] = found
     measures: dict[tuple[str, str, str], Statement] = {}
     for check in checks:
