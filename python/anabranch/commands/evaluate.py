@@ -27,7 +27,7 @@ from anabranch.studies.study import Context, Strength
     help="Shown beside reno and cubic, which are always there; bbr unless given.",
 )
 @click.option("--check", "names", multiple=True, metavar="NAME", help="Only this check; repeated.")
-@click.option("--label", metavar="TEXT", help="What tables call it; a class by its name.")
+@click.option("--label", metavar="TEXT", help="What tables call it; one of your own by its name.")
 @click.option("--quick", is_flag=True, help="Shorter runs and five replications, not ten.")
 @jobs_option
 @click.option(
@@ -51,7 +51,7 @@ def evaluate(
     """Examines ALGORITHM as RFC 9743 asks; writes DIR/checks.csv and DIR/report.html.
 
     ALGORITHM is a name of `anabranch list algorithms`, a table with its options in
-    braces, or a Python controller, my.py:MyControl.
+    braces, or one of your own: in Python, my.py:MyControl, or a shared library, libmine.so.
     """
     directory = output_directory(out)
     names = evaluation.with_earlier(directory, evaluation.label_of(algorithm, label), names)
