@@ -84,6 +84,22 @@ fn the_same_law_as_a_library_is_the_same_run() {
 }
 
 #[test]
+fn a_coupled_law_sees_the_other_paths() {
+    let lia = format!("{:?}", library("lia"));
+    assert_eq!(trace(MPTCP, "\"lia\""), trace(MPTCP, &lia));
+    assert_ne!(trace(MPTCP, "\"reno\""), trace(MPTCP, &lia));
+}
+
+#[test]
+fn a_law_hears_what_it_asks_for() {
+    let window = format!("{:?}", library("listener"));
+    let failed = run(&scenario(&lossy("0.01"), &window), &RunOptions::default());
+    let Err(RunError::Algorithm { failure, .. }) = failed else { panic!("it ends by a panic") };
+    let told = "in on_ack: panic: sent true, delivered true, rates true, lost true";
+    assert_eq!(failure.message, told);
+}
+
+#[test]
 fn the_resolved_scenario_names_the_content() {
     let window = format!("{:?}", library("reno"));
     let resolved = scenario(&lossy("0"), &window).resolved_toml();
