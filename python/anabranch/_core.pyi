@@ -8,6 +8,7 @@ from typing_extensions import disjoint_base
 from anabranch.options import BatchOptions, LiveOptions, RunOptions
 
 __all__ = [
+    "ALGORITHM_CRATE",
     "WORKLOADS",
     "Ack",
     "AlgorithmError",
@@ -37,6 +38,7 @@ __all__ = [
     "limits_passed",
     "live",
     "load",
+    "plugin_needs",
     "replay",
     "resolve",
     "run",
@@ -48,6 +50,8 @@ __all__ = [
 
 __version__: str
 
+ALGORITHM_CRATE: list[tuple[str, str]]
+"""The files of the crate `anabranch-algorithm`: path and text."""
 WORKLOADS: list[str]
 """The names that `bench` takes."""
 
@@ -435,6 +439,9 @@ def limits_passed() -> int:
 
 def invariants() -> list[tuple[str, str]]:
     """What `check` looks at: name and meaning."""
+
+def plugin_needs(name: str) -> str:
+    """The fields of `tcp` that the window algorithm in a shared library needs, as TOML."""
 
 def bench(workload: str) -> list[dict[str, Any]]:
     """Runs a speed workload: one dictionary a variant."""

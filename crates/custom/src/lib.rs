@@ -33,6 +33,17 @@ pub enum OptionValue {
     Text(String),
 }
 
+/// Whether `name` is that of an algorithm of the user's own: it has a colon, as `FILE.py:CLASS`, or is a
+/// [shared library](is_library).
+pub fn is_own(name: &str) -> bool {
+    name.contains(':') || is_library(name)
+}
+
+/// Whether `name` is that of a file which is a shared library.
+pub fn is_library(name: &str) -> bool {
+    [".so", ".dylib", ".dll"].iter().any(|ending| name.ends_with(ending))
+}
+
 /// The options of an algorithm, by name.
 pub type Options = BTreeMap<String, OptionValue>;
 
@@ -83,7 +94,7 @@ impl<F: ?Sized> Custom<F> {
         Custom { make: Some(make), ..Custom::new(name, None, Options::new()) }
     }
 
-    /// Returns the name: `FILE.py:CLASS`, or what a library calls it.
+    /// Returns the name: `FILE.py:CLASS`, `FILE.so`, or what a library calls it.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -191,6 +202,17 @@ mod tests {
         let there = custom.at(&place);
         assert_eq!(there.maker()(there.place()), 7);
         assert_eq!(there, custom);
+    }
+
+    #[test]
+    fn names_of_the_users_own_have_a_colon_or_end_as_a_library() {
+        for own in ["a.py:A", "lab.a:A", "libmine.so", "lab/libmine.dylib", "C:/lab/mine.dll"] {
+            assert!(is_own(own), "{own}");
+        }
+        for other in ["reno", "ledbat++", "so", "mine.py"] {
+            assert!(!is_own(other), "{other}");
+        }
+        assert!(!is_library("lib.so:A") && is_library("C:/lab/mine.dll"));
     }
 
     #[test]

@@ -50,6 +50,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("AlgorithmError", module.py().get_type::<AlgorithmError>())?;
     algorithms::register(module)?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("ALGORITHM_CRATE", anabranch_plugin::FILES.to_vec())?;
     module.add_function(wrap_pyfunction!(load, module)?)?;
     module.add_function(wrap_pyfunction!(resolve, module)?)?;
     module.add_function(wrap_pyfunction!(warnings, module)?)?;
@@ -60,6 +61,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(bench::bench, module)?)?;
     module.add_function(wrap_pyfunction!(check::check, module)?)?;
     module.add_function(wrap_pyfunction!(check::invariants, module)?)?;
+    module.add_function(wrap_pyfunction!(check::plugin_needs, module)?)?;
     module.add_function(wrap_pyfunction!(drill::drill, module)?)?;
     module.add_function(wrap_pyfunction!(replay::replay, module)?)?;
     #[cfg(target_os = "linux")]
@@ -94,13 +96,23 @@ pub(crate) fn read(
     file: &str,
     overrides: &[String],
 ) -> PyResult<Scenario> {
+    Ok(read_to_run(py, text, file, overrides)?.0)
+}
+
+/// The scenario likewise, and whether a run of it keeps the interpreter: some of its algorithms are in Python.
+fn read_to_run(
+    py: Python<'_>,
+    text: &str,
+    file: &str,
+    overrides: &[String],
+) -> PyResult<(Scenario, bool)> {
     let read = || Scenario::with_overrides(text, file, overrides);
     let mut scenario = guarded(py, read)?.map_err(input_error)?;
+    let library = PythonLibrary::new(file);
     if scenario.has_own_algorithms() {
-        let library = PythonLibrary { file };
         scenario.bind(&library).map_err(|error| input_error(error.in_file(file)))?;
     }
-    Ok(scenario)
+    Ok((scenario, library.has_classes()))
 }
 
 /// What the scenario says, but hardly means.
@@ -127,14 +139,14 @@ fn run<'py>(
     options: options::Run,
 ) -> PyResult<Bound<'py, PyDict>> {
     let options = scenario::RunOptions::from(options);
-    let scenario = read(py, text, file, &overrides)?;
+    let (scenario, in_python) = read_to_run(py, text, file, &overrides)?;
     let interrupt = OnceLock::new();
     let watch = || match Python::attach(|py| py.check_signals()) {
         Ok(()) => false,
         Err(error) => interrupt.set(error).is_ok(),
     };
     let work = || scenario::run_watched(&scenario, &options, &watch);
-    let result = match scenario.has_own_algorithms() {
+    let result = match in_python {
         true => guarded_attached(py, work)?,
         false => guarded(py, work)?,
     };
@@ -155,12 +167,11 @@ fn run_batch<'py>(
     options: options::Batch,
 ) -> PyResult<Bound<'py, PyList>> {
     let options::Batch { seed, replications, first, jobs, trace_hash } = options;
-    let scenario = read(py, text, file, &overrides)?;
-    let own = scenario.has_own_algorithms();
+    let (scenario, in_python) = read_to_run(py, text, file, &overrides)?;
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     let jobs = if jobs == 0 { cores() } else { jobs };
     // Algorithms in Python take turns with the interpreter whatever the threads.
-    let jobs = if own { 1 } else { jobs };
+    let jobs = if in_python { 1 } else { jobs };
     let out = PyList::empty(py);
     // Slices grow while they are short, so that threads do not wait for each
     // other at the end of each, and an interrupt is heard within a second.
@@ -170,7 +181,7 @@ fn run_batch<'py>(
     while next < last {
         let end = last.min(next.saturating_add(slice));
         let work = || scenario::run_batch(&scenario, seed, next..end, jobs, trace_hash);
-        let results = if own { guarded_attached(py, work)? } else { guarded(py, work)? };
+        let results = if in_python { guarded_attached(py, work)? } else { guarded(py, work)? };
         let mut wall = 0.0;
         for result in results {
             let result = result.map_err(|error| run_error(py, error))?;

@@ -15,13 +15,13 @@ ALLOWED = "NAME=VALUE, an option of the controller"
 
 
 @click.command()
-@click.argument("controller", metavar="FILE.py:CLASS|NAME")
+@click.argument("controller", metavar="FILE.py:CLASS|FILE.so|NAME")
 @click.option(
     "--option",
     "options",
     multiple=True,
     metavar="NAME=VALUE",
-    help="An option of the class; may be repeated.",
+    help="An option of the algorithm; may be repeated.",
 )
 @click.option(
     "--cases",

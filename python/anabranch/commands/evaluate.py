@@ -31,7 +31,7 @@ from anabranch.studies.study import Context, Strength
 )
 @click.option("--check", "names", multiple=True, metavar="NAME", help="Only this check; repeated.")
 @click.option(
-    "--label", metavar="TEXT", help="What tables call one ALGORITHM; a class by its name."
+    "--label", metavar="TEXT", help="What tables call one ALGORITHM; one of your own by its name."
 )
 @click.option("--quick", is_flag=True, help="Shorter runs and fewer replications.")
 @click.option(
@@ -62,7 +62,7 @@ def evaluate(
     """Examines ALGORITHM as RFC 9743 asks; writes DIR/checks.csv and DIR/report.html.
 
     ALGORITHM is a name of `anabranch list algorithms`, a table with its options in
-    braces, or a Python controller, my.py:MyControl.
+    braces, or one of your own: in Python, my.py:MyControl, or a shared library, libmine.so.
 
     Of several, or with --all, writes one table of them all, DIR/field.csv, and its
     figures; replications stop when they decide.

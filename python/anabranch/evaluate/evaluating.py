@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from anabranch import stats
+from anabranch.algorithms.plugin import is_library
 from anabranch.errors import InputError
 from anabranch.evaluate import drawings
 from anabranch.evaluate.card import COLUMNS, Card
@@ -124,8 +125,12 @@ def _label(candidate: str) -> str:
 
     >>> _label("mine/fast.py:Fast"), _label("cubic"), _label('{ algorithm = "m.py:Fast" }')
     ('Fast', 'cubic', '{ algorithm = "m.py:Fast" }')
+    >>> _label("target/release/libfast.so")
+    'fast'
     """
     name = candidate.rpartition(":")[2]
+    if is_library(candidate):
+        name = PurePath(candidate).stem.removeprefix("lib")
     is_class = name.isidentifier() and name not in BASELINES
     return name if is_class else candidate
 

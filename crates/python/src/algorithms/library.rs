@@ -1,26 +1,38 @@
-//! The names of the user's own algorithms are Python's to look up:
-//! `anabranch.algorithms.loading.find`.
+//! The names of the user's own algorithms are Python's to look up
+//! (`anabranch.algorithms.loading.find`), but for those of shared libraries, which have window algorithms alone.
 
 use super::limit::{CallTooLong, limit_s, limited};
 use super::{Class, destination, options_dict, recovery, regulator, scheduler, window};
 use anabranch_congestion::MakeWindow;
-use anabranch_custom::{Found, Options};
+use anabranch_custom::{Found, Options, is_library};
 use anabranch_mptcp::scheduler::MakeScheduler;
 use anabranch_network::MakeLaw;
 use anabranch_scenario::Library;
 use anabranch_sctp::policy::MakePolicy;
 use anabranch_tcp::recovery::MakeDetector;
 use pyo3::prelude::*;
+use std::cell::Cell;
 use std::sync::Arc;
 
 /// Looks names up from the folder of a scenario, then from the working
 /// directory.
 pub(crate) struct PythonLibrary<'a> {
     /// The file of the scenario.
-    pub file: &'a str,
+    file: &'a str,
+    found: Cell<bool>,
 }
 
 impl PythonLibrary<'_> {
+    /// For the scenario in this file.
+    pub(crate) fn new(file: &str) -> PythonLibrary<'_> {
+        PythonLibrary { file, found: Cell::new(false) }
+    }
+
+    /// Whether classes were found, so that a run with them keeps the interpreter.
+    pub(crate) fn has_classes(&self) -> bool {
+        self.found.get()
+    }
+
     /// The class of that name, which must fit the seam, and the digest of its
     /// source.
     fn find(&self, seam: &str, name: &str, options: &Options) -> Result<(Class, String), String> {
@@ -62,12 +74,16 @@ impl PythonLibrary<'_> {
         maker: impl FnOnce(Arc<Class>) -> Arc<F>,
     ) -> Result<Found<F>, String> {
         let (class, source) = self.find(seam, name, options)?;
+        self.found.set(true);
         Ok(Found { name: class.name.clone(), source, make: maker(Arc::new(class)) })
     }
 }
 
 impl Library for PythonLibrary<'_> {
     fn window(&self, name: &str, options: &Options) -> Result<Found<MakeWindow>, String> {
+        if is_library(name) {
+            return anabranch_plugin::find(name, self.file, options);
+        }
         self.found("window", name, options, window::maker)
     }
 

@@ -1,14 +1,18 @@
 //! Algorithms of the user's own in the fields of all seams: a name with a
-//! colon, or a table with such a name and the options of the algorithm.
+//! colon or of a shared library, or a table with such a name and the options of the algorithm.
 
 use crate::InputError;
 use crate::fields::Fields;
 use crate::shape::{self, Default, Field, Shape};
+pub(super) use anabranch_custom::is_own;
 use anabranch_custom::{Custom, OptionValue, Options};
 use toml::{Table, Value};
 
 /// The field that holds the digest of the source.
 const SOURCE: &str = "source";
+
+/// The regular expression of what [`is_own`] takes.
+const OWN: &str = r":|\.(so|dylib|dll)$";
 
 /// What is allowed beside the names of a seam.
 pub(super) const ALLOWED: &str = "FILE.py:CLASS";
@@ -20,18 +24,19 @@ pub(super) fn or_own(key: &'static str, known: Shape) -> Shape {
         Shape::Any(shapes) => shapes,
         one => vec![one],
     };
-    shapes.extend([Shape::Pattern(":"), Shape::Open(own_table(key))]);
+    shapes.extend([Shape::Pattern(OWN), Shape::Open(own_table(key))]);
     Shape::Any(shapes)
 }
 
 /// A table that names an algorithm of the user's own in `key`; other fields are its options.
 pub(super) fn own_table(key: &'static str) -> shape::Table {
     let field = |name, says, default, shape| Field { name, says, default, shape };
-    let name = "file and class of an algorithm of your own, [`FILE.py:CLASS`](your-algorithm.md)";
+    let name = "file and class of an algorithm of your own, [`FILE.py:CLASS`](your-algorithm.md); a window \
+                algorithm may be a shared library, `FILE.so`";
     let source =
         "digest of the file that is meant (SHA-256, 16 digits); a run with another is refused";
     let fields = vec![
-        field(key, name, Default::Required, Shape::Pattern(":")),
+        field(key, name, Default::Required, Shape::Pattern(OWN)),
         field(SOURCE, source, Default::Words("any"), Shape::Text),
     ];
     shape::Table { fields, kinds: None }
@@ -86,11 +91,6 @@ pub(super) fn read_table<F: ?Sized>(
     };
     let options = options.map(option).collect::<Result<Options, _>>()?;
     Ok(Box::new(Custom::new(name, source, options)))
-}
-
-/// A name with a colon is that of an algorithm of the user's own.
-pub(super) fn is_own(name: &str) -> bool {
-    name.contains(':')
 }
 
 /// Puts the algorithm into a table, its name in `key`.

@@ -27,7 +27,7 @@ pub(super) fn read(
     default: Option<&Algorithm>,
     with_defaults: impl Fn(Algorithm) -> Algorithm,
 ) -> Result<Option<Algorithm>, InputError> {
-    let names = || custom::names(ALGORITHMS.iter().map(|a| a.name));
+    let names = || custom::names(ALGORITHMS.iter().map(|a| a.name).chain(["FILE.so"]));
     if let Some(own) = custom::read(f, "window", "algorithm")? {
         return Ok(Some(Algorithm::Custom(own)));
     }
