@@ -35,7 +35,7 @@ pub use impairment::{
     IMPAIRMENTS, ImpairmentConfig, ImpairmentKind, JitterConfig, JitterLaw, MiddleboxConfig,
     OutageConfig, Position, Segments,
 };
-pub use link::{Link, LinkDrop, LinkEvent, LinkWatch};
+pub use link::{End, Link, LinkDrop, LinkEvent, LinkWatch, Passing};
 pub use pool::{PacketId, PacketPool};
 pub use queue::{
     AckFilterConfig, CoDelConfig, CoDelLaw, DelayEstimate, DrrConfig, DrrKey, DualPi2Config,

@@ -12,9 +12,12 @@
 //! The ring and the counters are what all links have (`base`).
 
 mod base;
+mod elided;
 mod features;
 mod fifo;
 mod held;
+
+pub use elided::{End, Passing};
 
 use crate::config::LinkConfig;
 use crate::counters::LinkCounters;
@@ -93,6 +96,8 @@ pub struct Link {
     line: Line,
     mtu: u32,
     queue: DropTail,
+    /// What arrives is no event: see [`Link::elide`].
+    is_elided: bool,
     /// What goes beyond a drop-tail queue, one rate and one delay.
     features: Option<Box<Features>>,
 }
@@ -111,6 +116,7 @@ impl Link {
             line: Line::new(config.rate),
             mtu: config.mtu.0.min(LinkConfig::MAX_MTU) as u32,
             queue,
+            is_elided: false,
             features: Features::new(config, generator).map(Box::new),
         }
     }
@@ -145,8 +151,8 @@ impl Link {
     ///
     /// They pass the link as one, and are lost as one: whoever lacks one can use none of them.
     #[cold]
-    fn cuts(&self, id: PacketId, size: &mut u32, pool: &mut PacketPool) -> bool {
-        let may = pool.packet(id).may_fragment;
+    fn cuts(&self, id: PacketId, size: &mut u32, pool: &PacketPool) -> bool {
+        let may = pool.may_fragment(id);
         if may {
             let is_ipv6 = pool.is_ipv6(pool.dst(id));
             *size = Packet::len_in_fragments(*size, self.mtu, is_ipv6);
@@ -307,18 +313,30 @@ impl Link {
 
     #[inline]
     fn enqueue(&mut self, id: PacketId, size: u32, step: &mut Step<'_, '_>) {
-        let mut starts = step.now;
-        if starts < self.busy_until {
-            let waiting = self.base.waiting(step.now, self.busy_until);
-            if !self.queue.admits(waiting, size) {
-                return self.base.drop(id, size, LinkDrop::Queue, step);
-            }
-            starts = self.busy_until;
+        let Some(starts) = self.admit(step.now, size) else {
+            return self.base.drop(id, size, LinkDrop::Queue, step);
+        };
+        self.send(starts, id, size);
+        step.tell(LinkEvent::Enqueued { starts, departs: self.busy_until }, id);
+    }
+
+    /// When the transmission of a packet that comes at `at` starts; `None` where it has no room to wait.
+    #[inline]
+    fn admit(&mut self, at: Time, size: u32) -> Option<Time> {
+        if at >= self.busy_until {
+            return Some(at);
         }
+        let waiting = self.base.waiting(at, self.busy_until);
+        self.queue.admits(waiting, size).then_some(self.busy_until)
+    }
+
+    /// A packet's transmission starts then. Returns when it arrives.
+    #[inline]
+    fn send(&mut self, starts: Time, id: PacketId, size: u32) -> Time {
         self.busy_until = starts.saturating_add(self.line.time_for(size));
         let arrival = self.busy_until.saturating_add(self.base.delay);
         self.base.push(Entry::new(arrival, id, size, 0));
-        step.tell(LinkEvent::Enqueued { starts, departs: self.busy_until }, id);
+        arrival
     }
 }
 

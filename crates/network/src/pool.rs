@@ -157,6 +157,11 @@ impl PacketPool {
         self.hot[id.0 as usize].size
     }
 
+    /// Whether IP may cut the packet into fragments.
+    pub fn may_fragment(&self, id: PacketId) -> bool {
+        self.packets[id.0 as usize].may_fragment
+    }
+
     /// Takes one from the TTL as a router does before it forwards (RFC 1812
     /// §5.3.1); false when none would be left and the packet must go.
     #[inline]

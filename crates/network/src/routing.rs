@@ -205,6 +205,11 @@ pub struct Routes {
 }
 
 impl Routes {
+    /// Whether no links are equally good: packets between two nodes take one path.
+    pub fn are_single(&self) -> bool {
+        self.groups.links.is_empty()
+    }
+
     /// The link that `node` sends packets for `dst` over; `None` when there is
     /// none. A node with a single outgoing link sends everything over it.
     /// `flow` is asked for the flow's hash where links are equally good.

@@ -2,6 +2,7 @@
 
 mod binding;
 mod hostile;
+mod pairs;
 
 use crate::FlowEndpoint;
 use crate::agents::Agents;
@@ -13,7 +14,7 @@ use crate::flow::{FlowId, FlowSpec, Side};
 use crate::host::{HostConfig, Hosts};
 use crate::icmp_limit::{IcmpLimiter, IcmpLimits};
 use crate::memories::Memories;
-use crate::network::{Network, NodeDrops};
+use crate::network::{Feeders, Network, NodeDrops};
 use crate::observe::Observers;
 use crate::offload::Offload;
 use crate::outside::Outside;
@@ -464,6 +465,7 @@ impl<E: FlowEndpoint> SimulationBuilder<E> {
                 }
             }
         }
+        let pairs = self.interface_pairs(&known);
         let [ports, ports_outside] = self.bind_ports()?;
         let agents = self.finish_agents();
         let is_outside = |node: NodeId| self.outside.contains(&self.owner(node));
@@ -506,13 +508,18 @@ impl<E: FlowEndpoint> SimulationBuilder<E> {
             observers: Observers::default(),
             watched: false,
             hosts,
+            feeders: Feeders::default(),
             handled: 0,
+            reached: 0,
             drops: NodeDrops::default(),
             icmp: self.icmp,
             icmp_limiter: IcmpLimiter::new(self.icmp_limits),
             forged: agents.iter().flat_map(|agent| agent.forged()).collect(),
         };
         network.set_watched();
+        if outside.is_none() && agents.is_none() {
+            network.elide(&pairs);
+        }
         let mut sim = Simulation {
             network,
             timers: EventQueue::new(

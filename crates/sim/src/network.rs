@@ -1,6 +1,7 @@
 //! The packets' side of a simulation: links, routing between them, regulators,
 //! and the pending events of both.
 
+mod elision;
 mod stations;
 
 use crate::channel::Channels;
@@ -16,6 +17,7 @@ use anabranch_network::{
 };
 use anabranch_units::Time;
 use anabranch_wire::{Addr, Body, Icmp, IcmpKind, Packet, Quote, icmp};
+pub(crate) use elision::Feeders;
 
 /// Links and the packets in them.
 pub(crate) struct Network {
@@ -38,8 +40,12 @@ pub(crate) struct Network {
     pub watched: bool,
     /// Hosts with something special.
     pub hosts: Option<Box<Hosts>>,
+    /// The links whose arrivals are no events.
+    pub feeders: Feeders,
     /// Events of links, regulators, channels and cells handled.
     pub handled: u64,
+    /// The sources that have had their events of this date: those below.
+    pub reached: u32,
     pub drops: NodeDrops,
     /// Nodes answer packets that they drop with ICMP errors.
     pub icmp: bool,
@@ -191,6 +197,9 @@ impl Network {
     pub(crate) fn set_watched(&mut self) {
         let by_hosts = self.hosts.as_ref().is_some_and(|hosts| hosts.watch_links());
         self.watched = by_hosts || self.observers.packets() || self.observers.events();
+        if self.watched {
+            self.stop_eliding();
+        }
         if let Some(atm) = &mut self.atm {
             atm.keep_notes(self.observers.cells());
         }
@@ -207,6 +216,7 @@ impl Network {
             }
             debug_assert!(self.now <= at, "time never goes back");
             self.now = at;
+            self.reached = link + 1;
             self.handled += 1;
             let mut observer;
             let watch = watch!(self, link, false, observer);
@@ -289,9 +299,12 @@ impl Network {
         if self.icmp {
             self.report_too_big(node, link, id);
         }
+        let found = &mut self.links[link.0 as usize];
+        if found.is_elided() {
+            return self.send_ahead(link, id);
+        }
         let mut observer;
         let watch = watch!(self, link.0, true, observer);
-        let found = &mut self.links[link.0 as usize];
         if let Some(next) = found.offer(self.now, id, &mut self.pool, watch) {
             self.events.set(link.0, next);
             if !self.channels.list.is_empty() {

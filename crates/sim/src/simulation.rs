@@ -112,6 +112,9 @@ impl<E: FlowEndpoint> Simulation<E> {
     }
 
     /// Attaches an observer; best before the first event.
+    ///
+    /// # Panics
+    /// When it would hear of packets or events, and the run has begun without one that does.
     pub fn attach<O: Observer + Send + 'static>(&mut self, observer: O) -> Handle<O> {
         let handle = self.network.observers.attach(observer);
         self.network.set_watched();
@@ -233,13 +236,13 @@ impl<E: FlowEndpoint> Simulation<E> {
 
     /// Links by id, name and counters.
     pub fn links(&self) -> impl Iterator<Item = (LinkId, &str, LinkCounters)> {
-        let named = self.link_names.iter().zip(&self.network.links).enumerate();
-        named.map(|(i, (name, link))| (LinkId(i as u32), name.as_str(), link.counters()))
+        let named = (0..).map(LinkId).zip(&self.link_names);
+        named.map(|(link, name)| (link, name.as_str(), self.link_counters(link)))
     }
 
     /// The counters of a link.
     pub fn link_counters(&self, link: LinkId) -> LinkCounters {
-        self.network.links[link.0 as usize].counters()
+        self.network.counters(link)
     }
 
     /// What the regulator of a link, the forward link, counts; `None` when it
@@ -298,6 +301,12 @@ impl<E: FlowEndpoint> Simulation<E> {
     }
 
     fn advance_to(&mut self, end: Time, to_completion: bool) {
+        self.handle_events(end, to_completion);
+        let is_complete = to_completion && self.unfinished == 0;
+        self.network.settle((!is_complete).then_some(end));
+    }
+
+    fn handle_events(&mut self, end: Time, to_completion: bool) {
         const TICK: Span = Span::from_picos(1);
         while !(to_completion && self.unfinished == 0) {
             let scheduled =
@@ -322,6 +331,7 @@ impl<E: FlowEndpoint> Simulation<E> {
                 return;
             }
             self.network.now = next;
+            self.network.reached = if scheduled == next { 0 } else { u32::MAX };
             self.host_events += 1;
             if scheduled == next {
                 self.handle_scheduled();

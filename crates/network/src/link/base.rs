@@ -137,6 +137,24 @@ impl Base {
         Some(entry)
     }
 
+    /// Whether the ring would grow with one more packet.
+    #[inline]
+    pub(super) fn is_full(&self) -> bool {
+        self.ring.len() == self.ring.capacity()
+    }
+
+    /// The packet that began its way last gets another fate.
+    pub(super) fn set_last_fate(&mut self, fate: u32) {
+        if let Some(last) = self.ring.back_mut() {
+            *last = Entry::new(last.arrival, last.id, last.size(), fate);
+        }
+    }
+
+    /// Returns the packets on their way, in order of arrival.
+    pub(super) fn entries(&self) -> impl Iterator<Item = &Entry> {
+        self.ring.iter()
+    }
+
     /// Returns what waits for a transmitter that works through the packets in order and is busy
     /// until `busy_until`. `now` never decreases.
     pub(super) fn waiting(&mut self, now: Time, busy_until: Time) -> Waiting {
@@ -179,10 +197,15 @@ impl Base {
         event: LinkEvent,
         step: &mut Step<'_, '_>,
     ) {
-        self.dropped[reason as usize] += 1;
-        self.dropped_octets += size as u64;
+        self.count_dropped(size, reason);
         step.tell(event, id);
         step.pool.release(id);
+    }
+
+    /// Counts a packet of this size that is dropped.
+    pub(super) fn count_dropped(&mut self, size: u32, reason: LinkDrop) {
+        self.dropped[reason as usize] += 1;
+        self.dropped_octets += size as u64;
     }
 
     /// Returns the counters of a link that has nothing else.

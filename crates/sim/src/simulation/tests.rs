@@ -17,6 +17,7 @@ use anabranch_wire::{
 use proptest::prelude::*;
 use std::collections::VecDeque;
 
+mod elision;
 mod messages;
 mod observers;
 mod offload;
