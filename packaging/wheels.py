@@ -77,7 +77,7 @@ def build(target: str, out: Path) -> Path:
     begun = time.monotonic()
     wheel = maturin("build", out, *options)
     check(wheel)
-    print(f"{target}: {time.monotonic() - begun:.0f} s")
+    print(f"{target}: {time.monotonic() - begun:.0f} s", flush=True)
     return wheel
 
 

@@ -111,12 +111,14 @@ impl<'a> Graph<'a> {
     }
 
     /// The host that has this interface has addresses of both families.
+    #[cfg(target_os = "linux")]
     pub(crate) fn has_both_families(&self, interface: usize) -> bool {
         self.siblings(interface).any(|sibling| self.families[sibling] != self.families[interface])
     }
 
     /// Packets of IPv6 may come to a node: to an interface with such an address,
     /// or to a router that links lead to from one.
+    #[cfg(target_os = "linux")]
     pub(crate) fn has_ipv6(&self, node: usize) -> bool {
         let is_near = |interface: usize| {
             let mut near = self.neighbours[interface]

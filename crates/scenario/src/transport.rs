@@ -8,7 +8,9 @@ use anabranch_endpoint::{
 };
 use anabranch_mptcp::{Connection as Multipath, Phase};
 use anabranch_sctp::Association;
-use anabranch_tcp::{Connection, State};
+use anabranch_tcp::Connection;
+#[cfg(target_os = "linux")]
+use anabranch_tcp::State;
 use anabranch_udp::Socket;
 use anabranch_units::Time;
 use anabranch_wire::{FlowKey, Packet};

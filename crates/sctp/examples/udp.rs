@@ -39,6 +39,7 @@ struct Host {
 }
 
 impl Host {
+    #[expect(clippy::disallowed_methods, reason = "hosts read the clock, endpoints do not")]
     fn new(socket: UdpSocket, association: Association, peer: Option<IpAddr>) -> Host {
         Host { socket, association, peer, begun: Instant::now(), datagram: vec![0; 65_536] }
     }

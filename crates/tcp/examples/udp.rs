@@ -40,6 +40,7 @@ struct Host {
 }
 
 impl Host {
+    #[expect(clippy::disallowed_methods, reason = "hosts read the clock, endpoints do not")]
     fn new(socket: UdpSocket, connection: Connection, peer: Option<SocketAddr>) -> Host {
         let (datagram, waiting) = (vec![0; 65_536], VecDeque::new());
         Host { socket, connection, peer, begun: Instant::now(), datagram, waiting }
