@@ -243,7 +243,7 @@ impl<E: FlowEndpoint + Ready + Send> Live<E> {
         Ok(Outcome {
             simulation,
             ports,
-            lateness: departures.all,
+            lateness: departures.all(),
             lateness_of_ports: departures.of_port,
             longest_absence,
             started,

@@ -52,6 +52,15 @@ impl Lateness {
         self.max = self.max.max(nanos);
     }
 
+    /// Those of both together.
+    #[must_use]
+    pub(crate) fn joined(mut self, other: &Lateness) -> Lateness {
+        self.counts.iter_mut().zip(&other.counts).for_each(|(own, theirs)| *own += theirs);
+        self.total += other.total;
+        self.max = self.max.max(other.max);
+        self
+    }
+
     /// Returns how many packets were recorded.
     pub fn count(&self) -> u64 {
         self.total
@@ -77,10 +86,9 @@ impl Lateness {
     }
 }
 
-/// How late packets left, of all ports together and of each by its number.
+/// How late packets left, of each port by its number.
 #[derive(Debug)]
 pub(crate) struct Departures {
-    pub all: Lateness,
     pub of_port: Vec<Lateness>,
     /// Due times and ports of packets that have left since the clock was read.
     unread: Vec<(Time, usize)>,
@@ -90,7 +98,6 @@ impl Departures {
     /// Nothing has left through any of so many ports.
     pub fn new(ports: usize) -> Departures {
         Departures {
-            all: Lateness::default(),
             of_port: vec![Lateness::default(); ports],
             unread: Vec::with_capacity(TOGETHER),
         }
@@ -112,10 +119,13 @@ impl Departures {
         }
         let now = clock.now();
         for (due, port) in self.unread.drain(..) {
-            let late = now.saturating_since(due);
-            self.all.record(late);
-            self.of_port[port].record(late);
+            self.of_port[port].record(now.saturating_since(due));
         }
+    }
+
+    /// How late packets left, of all ports together.
+    pub fn all(&self) -> Lateness {
+        self.of_port.iter().fold(Lateness::default(), Lateness::joined)
     }
 }
 
@@ -148,5 +158,12 @@ mod tests {
         }
         assert_eq!(lateness.max(), Span::from_micros(1000));
         assert_eq!(lateness.quantile(1.0), lateness.max());
+        // Recorded apart and joined they are the same.
+        let [mut even, mut odd] = [Lateness::default(), Lateness::default()];
+        for us in 1..=1000 {
+            let half = if us % 2 == 0 { &mut even } else { &mut odd };
+            half.record(Span::from_micros(us));
+        }
+        assert_eq!(even.joined(&odd), lateness);
     }
 }
