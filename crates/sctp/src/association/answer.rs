@@ -182,9 +182,8 @@ impl Association {
         now: Time,
         packet: &Packet,
         sctp: &SctpPacket,
-        octets: &[u8],
+        cookie: &Cookie,
     ) -> bool {
-        let Some(cookie) = Cookie::open(octets, &self.identity.key) else { return false };
         if sctp.tag != cookie.local_tag
             || (sctp.src_port, sctp.dst_port) != (cookie.peer_port, cookie.local_port)
             || self.phase.has_ended()
@@ -203,12 +202,12 @@ impl Association {
             return false;
         }
         if self.state() == State::Closed {
-            self.adopt(&cookie);
+            self.adopt(cookie);
             self.establish(now);
             self.control.waiting.insist(Chunk::CookieAck);
             return true;
         }
-        self.on_cookie_collision(now, &cookie)
+        self.on_cookie_collision(now, cookie)
     }
 
     /// Takes over what the cookie remembers.

@@ -48,9 +48,10 @@ impl Association {
             return self.on_init(now, packet, sctp, init);
         }
         let (mut skip, mut signed) = (0, false);
-        if let Some((at, cookie)) = sctp.cookie_echo() {
-            if !self.is_echo_authentic(sctp, at, cookie)
-                || !self.on_cookie_echo(now, packet, sctp, cookie)
+        if let Some((at, octets)) = sctp.cookie_echo() {
+            let Some(cookie) = Cookie::open(octets, &self.identity.key) else { return };
+            if !self.is_echo_authentic(sctp, at, &cookie)
+                || !self.on_cookie_echo(now, packet, sctp, &cookie)
             {
                 return;
             }
@@ -166,7 +167,7 @@ impl Association {
     /// of it is right, by the keys of the association or, where there are none yet, by what the
     /// cookie says of both sides. Without one it must not be among the chunks that this side wants
     /// authenticated.
-    fn is_echo_authentic(&self, sctp: &SctpPacket, at: usize, cookie: &[u8]) -> bool {
+    fn is_echo_authentic(&self, sctp: &SctpPacket, at: usize, cookie: &Cookie) -> bool {
         let Some(config) = &self.config.authentication else { return at == 0 };
         let wanted = config.chunks.contains(&kind::COOKIE_ECHO);
         if at == 0 && !wanted {
@@ -175,8 +176,7 @@ impl Association {
         let agreed = |auth: &&Auth| auth.is_agreed();
         let recalled = match self.control.auth.as_deref().filter(agreed) {
             Some(_) => None,
-            None => Cookie::open(cookie, &self.identity.key)
-                .and_then(|cookie| Auth::recall(config, &cookie.auth)),
+            None => Auth::recall(config, &cookie.auth),
         };
         let keys = recalled.as_ref().or(self.control.auth.as_deref()).filter(agreed);
         match keys {
