@@ -67,7 +67,7 @@ class Timing:
         doubtful = [each.doubts[0] for each in tried if each.ended and each.doubts]
         doubts = []
         if doubtful:
-            doubts.append(f"{len(doubtful)} of {len(tried)} trials: {max(doubtful, key=len)}")
+            doubts.append(f"{len(doubtful)} of {len(tried)} trials: {doubtful[0]}")
         if unended:
             doubts.append(f"{unended} of {len(tried)} transfers did not end, and are left out")
         return cls(
