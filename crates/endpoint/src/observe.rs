@@ -37,7 +37,8 @@ pub trait Observe {
 /// unless named otherwise; counts are totals since the start.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Observation {
-    /// Congestion window; that of the primary path of an SCTP association.
+    /// Congestion window, that of the primary path of an SCTP association. While TCP repairs losses with
+    /// proportional rate reduction, it is what that lets be in flight (RFC 9937 §6).
     pub cwnd: u64,
     /// Slow-start threshold; `u64::MAX` when infinite.
     pub ssthresh: u64,

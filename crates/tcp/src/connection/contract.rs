@@ -130,7 +130,7 @@ impl Observe for Connection {
         let s = &self.sender;
         let fin_acked = s.una > self.data_end();
         Observation {
-            cwnd: s.cwnd(),
+            cwnd: self.scheme.window(s),
             ssthresh: s.congestion.ssthresh(),
             in_flight: self.scheme.in_flight(s),
             srtt: s.rtt.srtt(),

@@ -36,7 +36,7 @@ pub struct Info {
     pub mss: u64,
     /// The MSS that this side advertises, less the options of each segment.
     pub advertised_mss: u64,
-    /// Congestion window; while RACK repairs with PRR, what that makes of it.
+    /// Congestion window; while losses are repaired with PRR, what that lets be in flight (RFC 9937 §6).
     pub cwnd: u64,
     /// Slow-start threshold; `u64::MAX` when infinite.
     pub ssthresh: u64,

@@ -53,11 +53,6 @@ impl Sack {
         Sack { rule, repair: None, prr: prr.then(Box::default) }
     }
 
-    /// Returns what may be in flight during recovery.
-    fn window(&self, s: &Sender) -> u64 {
-        self.prr.as_ref().map_or_else(|| s.cwnd(), |prr| prr.window())
-    }
-
     /// An ACK of this recovery, the first included.
     #[inline(never)]
     fn count_for_prr(&mut self, s: &Sender, ack: &Ack) {
@@ -206,6 +201,11 @@ impl Scheme for Sack {
                 prr.on_sent(range.len());
             }
         }
+    }
+
+    fn window(&self, s: &Sender) -> u64 {
+        let prr = self.prr.as_ref().filter(|_| self.repair.is_some());
+        prr.map_or_else(|| s.cwnd(), |prr| prr.window())
     }
 
     fn in_flight(&self, s: &Sender) -> u64 {
