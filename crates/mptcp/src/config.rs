@@ -205,14 +205,20 @@ impl Config {
     /// The settings of a subflow as it gets them: what the connection decides
     /// itself is off. A subflow may carry as much again as the window of the
     /// stream: what others carry, too, and octets that wait for their mapping.
-    pub(crate) fn of_subflow(&self) -> anabranch_tcp::Config {
+    /// Small segments wait in the subflow where data does (`keeps_data`).
+    pub(crate) fn of_subflow(&self, keeps_data: bool) -> anabranch_tcp::Config {
         anabranch_tcp::Config {
-            nagle: anabranch_tcp::Nagle::Off,
+            nagle: Self::nagle_of_subflow(keeps_data && self.nagle),
             send_buffer: 1 << 30,
             fast_open: None,
             receive_buffer: (2 * self.subflow.receive_buffer).min(1 << 30),
             ..self.subflow.clone()
         }
+    }
+
+    /// Nagle's algorithm of a subflow, on or off.
+    pub(crate) fn nagle_of_subflow(on: bool) -> anabranch_tcp::Nagle {
+        if on { anabranch_tcp::Nagle::Minshall } else { anabranch_tcp::Nagle::Off }
     }
 }
 

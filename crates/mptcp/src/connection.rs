@@ -210,7 +210,8 @@ impl Connection {
         mut generator: Generator,
     ) -> Connection {
         let first = *addresses.first().expect("a connection has an address");
-        let subflow_config = Arc::new(config.of_subflow());
+        let scheduling = Scheduling::new(&config.scheduler);
+        let subflow_config = Arc::new(config.of_subflow(scheduling.assigns()));
         let local = (first, port);
         let key = Key(generator.next_u64());
         let open = if passive { Tcp::server } else { Tcp::client };
@@ -227,7 +228,7 @@ impl Connection {
             receiver: Receiver::new(config.subflow.receive_buffer),
             subflows: Subflows::of_first(Subflow::new(tcp, 0, 0, Stage::First)),
             readiness: Readiness::of_first(),
-            scheduling: Scheduling::new(&config.scheduler),
+            scheduling,
             holding: Holding { nagle: config.nagle, corked: false },
             paths: PathManagement::new(addresses, remote),
             timers: Timers::default(),

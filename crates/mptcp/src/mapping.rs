@@ -76,6 +76,11 @@ impl SentMappings {
         }
     }
 
+    /// The mapping that was added last, while it is not acknowledged.
+    pub fn last(&self) -> Option<&SentMapping> {
+        self.units.back()
+    }
+
     /// Returns the mappings that are not acknowledged, in the order of sending.
     pub fn iter(&self) -> impl Iterator<Item = &SentMapping> {
         self.units.iter()

@@ -201,6 +201,11 @@ impl Subflow {
         self.tcp.outstanding().0 < self.small_end
     }
 
+    /// Something of the mapping that was added last has left.
+    pub fn has_begun_last(&self) -> bool {
+        self.sent.last().is_some_and(|last| self.tcp.sent_to() > last.start)
+    }
+
     /// A DATA_ACK came with an ACK of everything before `ack`: of data, where that is beyond the SYN.
     #[inline]
     pub fn on_dss(&mut self, ack: u64) {
@@ -339,7 +344,7 @@ impl Subflow {
 
     /// Returns what a scheduler sees of it.
     pub fn candidate(&self, has_room: bool) -> Candidate {
-        let sibling = self.tcp.sibling();
+        let (sibling, (una, end)) = (self.tcp.sibling(), self.tcp.outstanding());
         Candidate {
             id: self.id,
             has_room,
@@ -348,6 +353,7 @@ impl Subflow {
             cwnd: sibling.window,
             ssthresh: self.tcp.ssthresh(),
             in_flight: self.tcp.in_flight(),
+            queued: end - una,
             mss: self.tcp.mss(),
             sent_to: self.sent_to,
         }

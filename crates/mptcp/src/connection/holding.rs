@@ -2,6 +2,7 @@
 //! the stream as a whole, and what the user corks.
 
 use super::Connection;
+use crate::config::Config;
 
 /// Why a segment that is not full waits.
 #[derive(Clone, Copy, Debug)]
@@ -16,6 +17,9 @@ impl Connection {
     /// Small segments leave at once from now on (`TCP_NODELAY`), or again wait for the ACK of the last.
     pub fn set_no_delay(&mut self, no_delay: bool) {
         self.holding.nagle = !no_delay;
+        if self.scheduling.assigns() {
+            self.reconfigure_subflows(|config| config.nagle = Config::nagle_of_subflow(!no_delay));
+        }
         self.look_at_all();
     }
 

@@ -27,7 +27,7 @@ impl Connection {
         let usable = self.subflows.usable();
         self.look_for_room(now, usable, usable.is_power_of_two());
         self.readiness.set_eligible(self.subflows.preferred(usable));
-        if self.readiness.roomy(usable) == 0 {
+        if self.readiness.roomy(usable) == 0 && !self.scheduling.assigns() {
             return None;
         }
         if let Some(i) = self.send_again(usable) {
@@ -64,6 +64,7 @@ impl Connection {
         match self.scheduling.choose(&self.subflows, &self.readiness, &stream, room > 0) {
             Choice::Wait => None,
             Choice::New(id) => self.give_new(self.subflows.position(id)?),
+            Choice::Assign { id, len } => self.assign(self.subflows.position(id)?, len),
             Choice::Copy { id, from } => {
                 let i = self.subflows.position(id)?;
                 let most = self.subflows.most_for(i, self.sender.is_long());
@@ -147,7 +148,22 @@ impl Connection {
         given
     }
 
-    /// Hands a range of the stream to a subflow, which sends it at once.
+    /// Gives a subflow the next `len` octets of the stream, which wait there for its window. A mapping that is
+    /// checked, or that the keys stand in for, is of one segment.
+    fn assign(&mut self, i: usize, len: u64) -> Option<usize> {
+        let most = self.subflows.most_for(i, self.sender.is_long());
+        let (_, start) = self.subflows[i].tcp.outstanding();
+        let single = self.session.has_checksums() || self.carries_keys(i, start);
+        let len = self.sender.room(if single { len.min(most) } else { len });
+        let len = len.min(self.subflows[i].tcp.own_room());
+        if len == 0 || self.holds_back(i, len, most) {
+            return None;
+        }
+        let range = self.sender.take_new(len);
+        self.give(i, range)
+    }
+
+    /// Hands a range of the stream to a subflow.
     pub(super) fn give(&mut self, i: usize, range: Range) -> Option<usize> {
         if range.is_empty() {
             return None;
@@ -164,7 +180,11 @@ impl Connection {
             unit.checksum = checksum::of_sent(&self.sender, tcp, &unit, early, real);
         }
         let subflow = &mut self.subflows[i];
-        if !subflow.sent.push(unit, self.session.has_checksums()) {
+        // A mapping of which something has left stays as it is where data waits in subflows (Linux), and
+        // what follows begins another segment.
+        let apart =
+            self.scheduling.assigns() && subflow.has_begun_last() || self.session.has_checksums();
+        if !subflow.sent.push(unit, apart) {
             subflow.tcp.cut();
         }
         match octets {

@@ -14,6 +14,8 @@ pub(super) struct Scheduling {
     /// The scheduler chooses among subflows with room and makes no copies, so that it need not be
     /// asked where there is one.
     takes_turns_by_room: bool,
+    /// The scheduler gives subflows data that waits in them.
+    assigns: bool,
     /// The last packet was data: its subflow may take more.
     in_burst: bool,
     /// The scheduler sees these; they are made anew each time.
@@ -25,7 +27,8 @@ impl Scheduling {
     pub fn new(kind: &SchedulerKind) -> Scheduling {
         let mut scheduler = kind.build();
         let takes_turns_by_room = scheduler.needs_room() && !scheduler.copies();
-        Scheduling { scheduler, takes_turns_by_room, in_burst: false, candidates: Vec::new() }
+        let (assigns, candidates) = (scheduler.assigns(), Vec::new());
+        Scheduling { scheduler, takes_turns_by_room, assigns, in_burst: false, candidates }
     }
 
     /// Where nothing new waits and nothing is to be sent again, there is nothing to decide; and
@@ -33,6 +36,12 @@ impl Scheduling {
     #[inline]
     pub fn takes_turns_by_room(&self) -> bool {
         self.takes_turns_by_room
+    }
+
+    /// Whether data that was given to a subflow may wait in it for its window.
+    #[inline]
+    pub fn assigns(&self) -> bool {
+        self.assigns
     }
 
     /// Whether the scheduler sends copies, so that it is asked even when nothing new waits.

@@ -315,6 +315,12 @@ impl Connection {
         (self.sender.una, self.sender.end)
     }
 
+    /// Returns the offset after the last octet that has left.
+    #[inline]
+    pub fn sent_to(&self) -> u64 {
+        self.sender.max
+    }
+
     /// Returns the low 32 bits of the offset of a number that this side sends.
     #[inline]
     pub fn relative_number(&self, seq: Serial32) -> u32 {

@@ -39,6 +39,34 @@ fn both_paths_carry_the_stream() {
     }
 }
 
+/// Under Linux's scheduler what was given to a subflow waits in it for its window: 64 kB here, of which ten segments
+/// have left. Nagle's algorithm is that of the subflow.
+#[test]
+fn data_waits_in_a_subflow_for_its_window() {
+    let config = Config { scheduler: SchedulerKind::Linux, nagle: true, ..config() };
+    let mut world = world(config.clone(), config, &[A1, A2], &[B1, B2], |_, _| Fate::Deliver);
+    world.drive(at_ms(100));
+    world.client.write(65_536 + 500);
+    world.drive(at_ms(105));
+    world.client.write(300);
+    world.drive(at_ms(106));
+    let given = |subflow: &crate::subflow::Subflow| {
+        subflow.sent.iter().map(|unit| (unit.data, unit.len)).collect::<Vec<_>>()
+    };
+    let given: Vec<_> = world.client.end.subflows.iter().map(given).collect();
+    // What has begun to leave is not made longer.
+    assert_eq!(given, [vec![(1, 65_536)], vec![(65_537, 500), (66_037, 300)]]);
+    let in_flight: Vec<u64> = world.client.end.subflows().map(|path| path.in_flight).collect();
+    assert_eq!(in_flight, [10_000, 500]);
+    world.drive(at_ms(1000));
+    let small = world.log.iter().filter(|line| (1..980).contains(&line.packet.payload_len()));
+    let small: Vec<String> = small.map(world::show).collect();
+    let expected =
+        ["100 2 > . 500 ack map 500", "120 2 > . 300 ack map 300", "140 1 > . 536 ack map 536"];
+    assert_eq!(small, expected);
+    assert_eq!(world.server.observe().bytes_received, 66_336);
+}
+
 /// A subflow's window grows as if it were alone (RFC 7661 §4.1 does not forbid
 /// it, although each segment is given to it on its own).
 #[test]
