@@ -185,7 +185,22 @@ fn path_mtu(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
         .quantity("mtu_raise_timer", &mut c.mtu_raise_timer)
 }
 
+/// All options of an association, in the order of docs/scenario.md.
 fn options(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
+    sizes(form, c)?;
+    windows(form, c)?;
+    ns2_rules(form, c)?;
+    losses(form, c)?;
+    acknowledgments(form, c)?;
+    patience(form, c)?;
+    paths(form, c)?;
+    policies(form, c)?;
+    extensions(form, c)?;
+    concurrent(form, c)
+}
+
+/// Packets, messages, streams and buffers.
+fn sizes(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
     form.says("largest IP packet, on all paths: the MTU of the interface")
         .octets("mtu", &mut c.mtu)?;
     path_mtu(form, c)?;
@@ -206,7 +221,11 @@ fn options(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
         &mut c.inbound_streams,
     )?;
     form.says("bounds a_rwnd").octets("receive_buffer", &mut c.receive_buffer)?;
-    form.says("for real octets and messages").octets("send_buffer", &mut c.send_buffer)?;
+    form.says("for real octets and messages").octets("send_buffer", &mut c.send_buffer)
+}
+
+/// Congestion windows, and what they count.
+fn windows(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
     window(form, &mut c.window)?;
     initial_window(form, &mut c.initial_window)?;
     initial_ssthresh(form, c)?;
@@ -232,7 +251,11 @@ fn options(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
         "ECN is offered (RFC 4960 Appendix A): marks reduce windows, and packets with data are \
          ECN-capable",
     )
-    .boolean("ecn", &mut c.ecn)?;
+    .boolean("ecn", &mut c.ecn)
+}
+
+/// What the module of ns-2.35 does otherwise.
+fn ns2_rules(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
     form.says(
         "what the module of ns-2.35 does at losses; true, or a table of `recovery_point`, \
          `marked_outstanding`, `one_packet`, `init_to_primary`, `remembers_highest`, \
@@ -268,7 +291,11 @@ fn options(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
             "what is sent again finds the window of a path that has rested as it was",
         )
         .boolean("repair_finds_rest", &mut item.repair_finds_rest)
-    })?;
+    })
+}
+
+/// How a loss is found, and what it does to a window.
+fn losses(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
     form.says("a window equal to the threshold is in slow start")
         .boolean("slow_start_at_threshold", &mut c.slow_start_at_threshold)?;
     form.says("least threshold after a loss, in `window_unit`").integer(
@@ -294,7 +321,11 @@ fn options(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
          other presets have it: it lowers the window, as in [RFC 4960 and \
          FreeBSD](sctp.md#presets)",
     )
-    .boolean("burst_keeps_window", &mut c.burst_keeps_window)?;
+    .boolean("burst_keeps_window", &mut c.burst_keeps_window)
+}
+
+/// When a SACK leaves.
+fn acknowledgments(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
     form.says(
         "a SACK for every second packet, at the latest after this; a number above the sender's \
          `max_burst` makes each burst [wait](sctp.md#presets)",
@@ -319,7 +350,11 @@ fn options(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
             .boolean("reconfiguration", &mut item.reconfiguration)?;
         form.says("asks when nothing more waits to be sent").boolean("last", &mut item.last)?;
         form.says("each message's last chunk asks").boolean("messages", &mut item.messages)
-    })?;
+    })
+}
+
+/// Timeouts, and how many of them end something.
+fn patience(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
     form.says("bounds of the retransmission timeout").table("rto", |form| {
         form.says("timeout before a round trip is measured")
             .quantity("initial", &mut c.rto.initial)?;
@@ -346,7 +381,11 @@ fn options(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
         "potentially_failed",
         0..=1_000_000,
         &mut c.potentially_failed,
-    )?;
+    )
+}
+
+/// Heartbeats, and which path is the primary one.
+fn paths(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
     form.says("on idle paths; or `false`")
         .quantity_or_off("heartbeat_interval", &mut c.heartbeat_interval)?;
     form.says(
@@ -372,7 +411,11 @@ fn options(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
     )
     .boolean("vary_sack_path", &mut c.vary_sack_path)?;
     form.says("HB.Max.Burst: heartbeats that all unconfirmed addresses together get in one RTO")
-        .integer("heartbeat_burst", 1..=100, &mut c.heartbeat_burst)?;
+        .integer("heartbeat_burst", 1..=100, &mut c.heartbeat_burst)
+}
+
+/// Where data goes, and the options of the retransmission policies.
+fn policies(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
     destination(form, &mut c.destination)?;
     let rules = Failover::ALL.map(|item| (item.name(), item));
     form.says(
@@ -395,7 +438,11 @@ fn options(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
         form.says("by timestamps").boolean("timestamps", &mut c.undo.timestamps)
     })?;
     form.says("options of the retransmission policies")
-        .boolean("heartbeat_after_rto", &mut c.heartbeat_after_rto)?;
+        .boolean("heartbeat_after_rto", &mut c.heartbeat_after_rto)
+}
+
+/// The cookie, and what is offered to the peer.
+fn extensions(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
     form.says("of the state cookie").quantity("cookie_life", &mut c.cookie_life)?;
     form.says("messages may be given up (RFC 3758, RFC 7496)")
         .boolean("partial_reliability", &mut c.partial_reliability)?;
@@ -415,7 +462,11 @@ fn options(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
     .boolean("zero_checksum", &mut c.zero_checksum)?;
     authentication::option(form, &mut c.authentication)?;
     form.says("addresses may change (RFC 5061); `authentication` is then true unless given")
-        .boolean("dynamic_addresses", &mut c.dynamic_addresses)?;
+        .boolean("dynamic_addresses", &mut c.dynamic_addresses)
+}
+
+/// Concurrent multipath transfer.
+fn concurrent(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
     form.says(
         "new data goes to all active paths (CMT): true, or a table with \
          `split_fast_retransmit`, `window_update`, `delayed_ack` (all true) and `buffer_split` \
