@@ -123,8 +123,7 @@ impl Receiver {
     pub fn memory(&self) -> u64 {
         let parts = self.parts.as_ref().map_or(0, |parts| parts.octets());
         let duplicates = size_of_val(self.sacks.duplicates());
-        let held = self.held.as_ref().map_or(0, |held| held.octets());
-        self.reassembly.memory() + held + parts + self.map.memory() + duplicates as u64
+        self.held_memory() + parts + self.map.memory() + duplicates as u64
     }
 
     /// Notes that a chunk with `len` octets of user data came, and returns what becomes of it;
@@ -184,12 +183,16 @@ impl Receiver {
     /// beyond the buffer, so that it can drain; memory, with [`OVERHEAD`] for each piece, never
     /// exceeds four times the buffer.
     fn has_room(&self, offset: u64, len: u64, buffer: u64) -> bool {
-        let held = self.held.as_ref().map_or(0, |held| held.octets() + OVERHEAD * held.pieces());
-        let memory = self.reassembly.memory() + held + len + OVERHEAD;
+        let memory = self.held_memory() + len + OVERHEAD;
         if offset == self.map.next && self.map.has_gaps() {
             return memory <= 4 * buffer;
         }
         self.octets() + len <= buffer && memory <= 2 * buffer
+    }
+
+    /// Returns how many octets of memory the data takes that has arrived and has not been read.
+    fn held_memory(&self) -> u64 {
+        self.reassembly.memory() + self.held.as_ref().map_or(0, |held| held.memory())
     }
 
     /// Returns how many octets of user data were acknowledged and have not been read.

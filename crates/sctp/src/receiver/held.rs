@@ -2,6 +2,7 @@
 //! (RFC 6525 §5.2.2 E2): it is acknowledged, and put in order once the stream has started anew
 //! (E4).
 
+use super::reassembly::OVERHEAD;
 use anabranch_wire::sctp::{DataChunk, IDataChunk};
 
 /// A `HeldChunk` is one chunk that waits.
@@ -36,9 +37,9 @@ impl Held {
         self.octets
     }
 
-    /// Returns how many chunks wait.
-    pub fn pieces(&self) -> u64 {
-        self.chunks.len() as u64
+    /// Returns how many octets of memory count: those that wait, and [`OVERHEAD`] for each chunk.
+    pub fn memory(&self) -> u64 {
+        self.octets + OVERHEAD * self.chunks.len() as u64
     }
 
     /// Returns the chunks, in the order in which they came.
