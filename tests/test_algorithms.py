@@ -134,7 +134,7 @@ def test_a_coupled_controller_sees_the_other_paths() -> None:
             queue = {"limit": "30 packets"}
             net.link(f"a.{name}", f"b.{name}", rate="5 Mbit/s", delay=delay, queue=queue)
         tcp = {"window": window, "idle_restart": False}
-        net.flow("a", "b", protocol="mptcp", mptcp={"penalisation": False}, tcp=tcp)
+        net.flow("a", "b", protocol="mptcp", tcp=tcp)
         result = net.scenario().run(trace_hash=True)
         return str(result.run["trace_hash"])
 

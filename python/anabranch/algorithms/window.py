@@ -96,8 +96,14 @@ class WindowControl(Window):
         """
 
     def on_penalty(self) -> None:
-        """Multipath TCP: this path holds others back; its window is halved."""
+        """Multipath TCP: this path holds others back.
+
+        Unless overridden its window is halved, and its threshold too where that was reached.
+        """
+        avoids = self.cwnd >= self.ssthresh
         self.cwnd = max(self.cwnd / 2, float(self.mss))
+        if avoids:
+            self.ssthresh = max(self.ssthresh / 2, 2.0 * self.mss)
 
     def slow_start(self, ack: Ack) -> bool:
         """Below the threshold, grows by what was acknowledged, and says so.

@@ -326,17 +326,18 @@ impl Controller for Control {
         let Some((cwnd, ssthresh)) = self.before.take() else { return };
         Python::attach(|py| {
             if self.class.defines("on_undo") {
-                return self.call(py, "on_undo", |_| Ok((cwnd, ssthresh)));
-            }
-            // RFC 9438 §4.9.2: not when the window has outgrown what it was.
-            if let Some(object) = &self.object {
+                self.call(py, "on_undo", |_| Ok((cwnd, ssthresh)));
+            } else if let Some(object) = &self.object {
                 let mut window = object.window.bind(py).borrow_mut();
-                if window.cwnd <= cwnd {
-                    (window.cwnd, window.ssthresh) = (cwnd, ssthresh);
+                // RFC 9438 §4.9.2: not when the window has outgrown what it was.
+                if window.cwnd > cwnd {
+                    return;
                 }
+                (window.cwnd, window.ssthresh) = (cwnd, ssthresh);
+                drop(window);
+                self.take(py, "on_undo");
             }
             (self.backed_off, self.repairing) = (false, false);
-            self.take(py, "on_undo");
         });
     }
 
