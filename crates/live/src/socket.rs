@@ -83,6 +83,8 @@ pub struct KernelSocket {
     multipath: bool,
     subflows: Option<Box<Subflows>>,
     listener: Option<OwnedFd>,
+    /// Name of the congestion control that the kernel had when the connection was there.
+    congestion_control: Option<String>,
     /// `TCP_INFO` when the socket was closed.
     last: Option<Box<TcpInfo>>,
     peer_closed: bool,
@@ -157,6 +159,7 @@ impl KernelSocket {
             multipath: false,
             subflows: None,
             listener: None,
+            congestion_control: None,
             last: None,
             peer_closed: false,
             wants_to_write: false,
@@ -174,6 +177,7 @@ impl KernelSocket {
 
     /// The connection is there.
     fn open(&mut self, now: Time, fd: OwnedFd) {
+        self.congestion_control = sockopt::tcp_congestion(&fd).ok();
         self.state = State::Open(fd);
         self.sample = self.sample_every.map_or(Time::NEVER, |every| now.saturating_add(every));
         // What epoll told may have been of more than the connection.
@@ -251,6 +255,11 @@ impl KernelSocket {
     pub fn info(&self) -> Option<TcpInfo> {
         let now = self.fd().and_then(|fd| tcp_info(fd).ok());
         now.or_else(|| self.last.as_deref().copied())
+    }
+
+    /// Name of the congestion control that the connection has; `None` before there was one.
+    pub fn congestion_control(&self) -> Option<&str> {
+        self.congestion_control.as_deref()
     }
 
     /// What it tells of a Multipath TCP connection: fields of `MPTCP_INFO`, and

@@ -97,6 +97,7 @@ fn live_dict<'py>(py: Python<'py>, live_result: &LiveResult) -> PyResult<Bound<'
         row.set_item("flow", &socket.flow)?;
         row.set_item("host", &socket.host)?;
         row.set_item("ends", socket.ends.map(|ends| ends.map(|end| end.to_string())))?;
+        row.set_item("congestion_control", socket.congestion_control.as_deref())?;
         for (name, value) in &socket.fields {
             row.set_item(name, value)?;
         }

@@ -93,6 +93,8 @@ pub struct SocketRow {
     /// Addresses and ports of a subflow's ends, the host's own first; `None` for a whole
     /// connection.
     pub ends: Option<[SocketAddr; 2]>,
+    /// Name of the congestion control of a whole connection, as the kernel says.
+    pub congestion_control: Option<String>,
     /// Fields of `TCP_INFO`, or of `MPTCP_INFO` for a Multipath TCP connection.
     pub fields: Vec<(&'static str, u64)>,
 }
@@ -138,7 +140,8 @@ pub fn live(
     check(scenario, options)?;
     let book = scenario.book();
     let mut controls = Controls::new();
-    let settings = hosts::settings(scenario, &graph, &book, &mut controls)?;
+    let has_programs = |name: &str| options.programs.iter().any(|(host, _)| host == name);
+    let settings = hosts::settings(scenario, &graph, &book, &mut controls, has_programs)?;
     let reactor = Reactor::new()?;
     let mut ports = Vec::new();
     let mut hosts = Vec::new();
@@ -246,8 +249,16 @@ fn socket_rows(
     for side in [Side::Client, Side::Server] {
         let Transport::Kernel(socket) = simulation.endpoint(flow.id, side) else { continue };
         let host = graph.owner(socket.flow_key().src.0 as usize).to_owned();
-        let row =
-            |ends, fields| SocketRow { flow: flow.name.clone(), host: host.clone(), ends, fields };
+        let row = |ends: Option<_>, fields| SocketRow {
+            flow: flow.name.clone(),
+            host: host.clone(),
+            ends,
+            congestion_control: socket
+                .congestion_control()
+                .filter(|_| ends.is_none())
+                .map(str::to_owned),
+            fields,
+        };
         let (connection, subflows) = socket.multipath();
         if subflows.is_empty() {
             rows.extend(socket.info().map(|info| row(None, info.fields().collect())));

@@ -55,6 +55,7 @@ pub(super) fn settings(
     graph: &Graph<'_>,
     book: &AddressBook,
     controls: &mut Controls,
+    has_programs: impl Fn(&str) -> bool,
 ) -> Result<Vec<HostSettings>, RunError> {
     let mut list = Vec::new();
     for host in scenario.hosts.iter().filter(|host| host.external) {
@@ -81,6 +82,7 @@ pub(super) fn settings(
             announced: None,
         };
         let mut sysctls: BTreeMap<&str, String> = BTreeMap::new();
+        let mut own_windows = false;
         for (i, flow) in scenario.flows.iter().enumerate() {
             let sides = [(Side::Client, &flow.from), (Side::Server, &flow.to)];
             let owner = |name: &str| graph.interface(name).map(|node| graph.owner(node));
@@ -115,11 +117,24 @@ pub(super) fn settings(
                 continue;
             }
             let name = controls.offer(&config.window, &field("window"), &host.name)?;
-            settings.congestion_control.get_or_insert(name);
+            let first = settings.congestion_control.get_or_insert_with(|| name.clone());
+            if *first != name && has_programs(&host.name) {
+                let allowed = format!(
+                    "the same for all flows of the external host {}, whose programs have one \
+                     default ({first})",
+                    host.name
+                );
+                return Err(InputError::field(field("window"), name, allowed).into());
+            }
+            own_windows |= *first != name;
             let window = config.initial_window.octets(config.mss.into()) / u64::from(config.mss);
             settings.initial_window.get_or_insert(window as u32);
             let min_rto = config.rto.min.as_millis();
             settings.min_rto.get_or_insert(min_rto.max(1) as u32);
+        }
+        if own_windows {
+            // A route's takes the place of what a socket has asked for.
+            settings.congestion_control = None;
         }
         let path = |(name, value): (&str, String)| (format!("ipv4/{name}"), value);
         settings.sysctls = sysctls.into_iter().map(path).collect();

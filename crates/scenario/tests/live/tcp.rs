@@ -52,6 +52,35 @@ fn a_kernel_sends_to_a_kernel() {
     assert_eq!(run.precision.lateness.count(), a.counters.left + b.counters.left);
 }
 
+/// Flows of one kernel have the window algorithms that the scenario says, each its own.
+#[test]
+fn each_flow_of_a_kernel_has_its_own_window_algorithm() {
+    if !machine() {
+        return;
+    }
+    let flow = |name: &str, window: &str| {
+        format!(
+            "[[flows]]\nname = \"{name}\"\nfrom = \"a\"\nto = \"b\"\nsize = \"100 kB\"\n\
+             tcp = {{ window = \"{window}\" }}\n"
+        )
+    };
+    let run = run(&(r#"
+        hosts = [{ name = "a", external = true }, { name = "b", external = true }]
+        [[links]]
+        ends = ["a", "b"]
+        rate = "20 Mbit/s"
+        delay = "10 ms"
+        "#
+    .to_owned()
+        + &flow("first", "cubic")
+        + &flow("second", "reno")));
+    let senders = run.sockets.iter().filter(|socket| socket.host == "a");
+    let windows: Vec<_> = senders
+        .map(|socket| (socket.flow.as_str(), socket.congestion_control.as_deref()))
+        .collect();
+    assert_eq!(windows, [("first", Some("cubic")), ("second", Some("reno"))]);
+}
+
 /// The same over IPv6: kernels, and ours with either, ECN and losses.
 #[test]
 fn tcp_crosses_over_ipv6() {
