@@ -107,6 +107,22 @@ def test_duckdb_and_polars_read_the_dataset(tmp_path: Path) -> None:
     assert Scenario(scenario).run(seed=7).flows
 
 
+def test_a_column_has_one_type_whatever_is_missing(tmp_path: Path) -> None:
+    # The short transfer ends and has nothing to say in `why`; the long one has no end.
+    sizes = Parameter.of("size", "flows.f.size", ["1 kB", "100 MB"])
+    scenario = Scenario(TWO_HOSTS).set("duration=2 s")
+    result = Sweep(scenario, [sizes], Replications.exactly(3), [GOODPUT]).run(tmp_path)
+    flows = polars.scan_parquet(tmp_path / "runs/*/*/flows.parquet", hive_partitioning=True)
+    by_size = flows.collect().group_by("size").agg(polars.col("why", "finish_s").null_count())
+    assert sorted(by_size.rows()) == [("1 kB", 3, 0), ("100 MB", 0, 3)]
+    table = result.table("flows")
+    assert [table.schema.field(name).type for name in ("why", "closed", "fallback")] == [
+        pa.string(),
+        pa.string(),
+        pa.bool_(),
+    ]
+
+
 def estimates(result: sweeps.SweepResult) -> list[Estimate]:
     return [result.estimate("goodput", **state.point.labels) for state in result.states]
 

@@ -75,7 +75,8 @@ class Recorded:
 
         `polars.from_arrow(...)` and `.to_pandas()` take it as it is.
         """
-        return arrow.rows_table(self.rows_of(name))
+        found = self.rows_of(name)
+        return arrow.rows_table(found, type(found[0]).types() if found else None)
 
     def series_table(self, name: str) -> pa.Table:
         """One observed series as an Arrow table, without a copy."""

@@ -6,7 +6,8 @@ import functools
 import keyword
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
-from typing import Any, Self
+from types import NoneType
+from typing import Any, Literal, Self, get_args, get_origin, get_type_hints
 
 Cell = str | int | float | bool | None
 """What a field of a CSV file can hold; `None` is an empty one."""
@@ -22,6 +23,18 @@ def _attributes(kind: type[Row]) -> dict[str, str]:
     return {each.name.removesuffix("_"): each.name for each in fields(kind)}  # type: ignore[arg-type]
 
 
+@functools.cache
+def _types(kind: type[Row]) -> dict[str, type]:
+    found = {}
+    for name, hint in get_type_hints(kind).items():
+        kinds = {each for each in (get_args(hint) or (hint,)) if each is not NoneType}
+        if get_origin(hint) is Literal:
+            kinds = {type(each) for each in kinds}
+        if len(kinds) == 1:
+            found[name.removesuffix("_")] = kinds.pop()
+    return found
+
+
 class Row(Mapping[str, Any]):
     """A row of a table, or a group of facts: attributes, and a mapping from their names."""
 
@@ -31,6 +44,11 @@ class Row(Mapping[str, Any]):
     def columns(cls) -> tuple[str, ...]:
         """The names of the columns, in order."""
         return tuple(_attributes(cls))
+
+    @classmethod
+    def types(cls) -> dict[str, type]:
+        """The type of each column's values, where they are of one; any of them may be `None`."""
+        return _types(cls)
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Self:

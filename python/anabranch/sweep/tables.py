@@ -20,10 +20,10 @@ def run_tables(results: Iterable[RunResult], *, series: bool = False) -> dict[st
     """
     runs = list(results)
     tables: dict[str, pa.Table] = {}
-    for name in TABLES:
+    for name, kind in TABLES.items():
         rows = [{**_key(run), **row} for run in runs for row in run.rows_of(name)]
         if rows:
-            tables[name] = rows_table(rows)
+            tables[name] = rows_table(rows, kind.types())
     tables["runs"] = rows_table(
         [{**_key(run), **{name: run.run[name] for name in KEPT}} for run in runs]
     )
