@@ -89,8 +89,8 @@ pub struct FlowRow {
     pub bytes: u64,
     /// Octets that the application of the host `from` received.
     pub reverse_bytes: u64,
-    /// `bytes` over the time from the start until the finish, or else until
-    /// the flow stopped or the run ended.
+    /// `bytes`, or `reverse_bytes` where requests are answered, over the time from the start until the
+    /// finish, or else until the flow stopped or the run ended.
     pub goodput_bps: f64,
     /// Data packets sent again, by both sides.
     pub retransmitted_packets: u64,

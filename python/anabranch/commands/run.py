@@ -25,7 +25,7 @@ from anabranch.experiment import RunResult
 from anabranch.files import output_directory, replacing, write_text
 from anabranch.library import load
 from anabranch.native import interruptible
-from anabranch.rows import Transfer, plain
+from anabranch.rows import Flow, Transfer, plain
 
 
 @click.command()
@@ -123,13 +123,20 @@ def flow_table(flows: Sequence[Transfer]) -> Table:
             flow.flow,
             flow.protocol,
             "" if flow.finish_s is None else si.text(flow.finish_s, "s", DIGITS),
-            si.text(flow.bytes, "B", DIGITS),
+            _bytes(flow),
             si.text(flow.goodput_bps, "bit/s"),
             f"{flow.retransmitted_packets:,}",
             _cell(flow.fast_retransmits),
             _cell(flow.timeouts),
         )
     return table
+
+
+def _bytes(flow: Transfer) -> str:
+    """Octets that `to` received, and those that came back, where there are any."""
+    text = si.text(flow.bytes, "B", DIGITS)
+    back = flow.reverse_bytes if isinstance(flow, Flow) else 0
+    return f"{text}, {si.text(back, 'B', DIGITS)} back" if back else text
 
 
 def _cell(value: int | None) -> str:

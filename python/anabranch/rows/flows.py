@@ -22,8 +22,8 @@ class Transfer(Row):
     bytes: int
     """Octets that the application of the host `to` received."""
     goodput_bps: float
-    """`bytes` over the time from the start until the finish, or else until the flow stopped or the
-    run ended."""
+    """`bytes`, or `reverse_bytes` where requests are answered, over the time from the start until
+    the finish, or else until the flow stopped or the run ended."""
     retransmitted_packets: int
     """Data packets sent again, by both sides."""
     fast_retransmits: int | None

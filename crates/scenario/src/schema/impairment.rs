@@ -204,7 +204,10 @@ fn any(form: &mut Form<'_>, kind: &mut ImpairmentKind) -> Result<(), InputError>
             if form.reads().is_some_and(|f| f.get("intervals").is_none()) {
                 form.require(false, "intervals", INTERVALS)?;
             }
-            form.says("when nothing passes");
+            form.says(
+                "when nothing passes in this direction; `for` longer than the run is for good, and \
+                 `reverse` has the other direction's",
+            );
             form.list("intervals", &mut outage.intervals, Default::default, interval)?;
             form.require(!outage.intervals.is_empty(), "intervals", INTERVALS)?;
             form.says("in place of `intervals`, a table beside the scenario")

@@ -362,11 +362,11 @@ fn patience(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
         form.says("largest timeout").quantity("max", &mut c.rto.max)?;
         form.says("granularity of the clock, G").quantity("granularity", &mut c.rto.granularity)
     })?;
-    form.says("errors in a row that end a path").integer(
-        "path_max_retrans",
-        0..=1_000_000,
-        &mut c.path_max_retrans,
-    )?;
+    form.says(
+        "errors in a row above which a path is inactive: with the defaults of `rto` 63 s after it \
+         has died; studies of failover take 0 to 2",
+    )
+    .integer("path_max_retrans", 0..=1_000_000, &mut c.path_max_retrans)?;
     form.says("errors in a row that end the association").integer(
         "association_max_retrans",
         0..=1_000_000,
