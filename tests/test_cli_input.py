@@ -128,3 +128,24 @@ def test_only_runs_are_laid_over_each_other(
     (tmp_path / "sweep" / "report.html").write_text("a sweep's")
     both = anabranch("view", tmp_path / "run", tmp_path / "sweep", "--out", tmp_path / "both")
     complaint(both, str(tmp_path / "sweep"), "a folder of one run")
+
+
+def test_a_file_of_another_kind_is_called_what_it_is(
+    anabranch: Command, two_hosts: Path, tmp_path: Path
+) -> None:
+    sweep = Path(__file__).parents[1] / "examples" / "sweeps" / "windows.toml"
+    out = tmp_path / "out"
+    complaint(anabranch("run", sweep, "--out", out), "a sweep's file, for `anabranch sweep`")
+    complaint(anabranch("sweep", two_hosts, "--out", out), "a scenario, for `anabranch run`")
+
+
+@pytest.mark.parametrize(
+    ("field", "wrong", "right"),
+    [("window", "renno", "reno"), ("recovery", "rakc", "rack")],
+)
+def test_the_name_of_an_algorithm_is_suggested(
+    anabranch: Command, two_hosts: Path, field: str, wrong: str, right: str
+) -> None:
+    setting = f"flows.0.tcp.{field}={wrong}"
+    done = anabranch("run", two_hosts, "--set", setting, "--out", two_hosts.parent / "out")
+    complaint(done, field, wrong, f"did you mean `{right}`?")

@@ -208,5 +208,5 @@ def test_a_timeline_takes_no_other_choice_and_needs_events(
     nothing = anabranch("plot", tmp_path, "--y", "timeline", "--out", out)
     assert nothing.returncode == 2 and "--explore" in nothing.stderr
     other = anabranch("plot", tmp_path, "--y", "timeline", "--by", "flow", "--out", out)
-    assert other.returncode == 2 and "beside a timeline" in other.stderr
+    assert other.returncode == 2 and "beside --y timeline" in other.stderr
     assert not out.exists()

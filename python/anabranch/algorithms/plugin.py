@@ -52,7 +52,8 @@ def write(name: str, folder: Path) -> Path:
         allowed = "lower-case letters, digits and single - or _ between, as my-law; no word of Rust"
         raise InputError.about("new algorithm", "NAME", name, allowed)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise InputError.about("new algorithm", "--out", str(folder), "a new or empty folder")
+        allowed = "a new or empty folder; --out names another"
+        raise InputError.about("new algorithm", "folder", str(folder), allowed)
     output_directory(folder)
     names = [(TEMPLATE_NAME, name), (_in_rust(TEMPLATE_NAME), _in_rust(name))]
     for path, text in _template(files("anabranch.algorithms") / "template"):

@@ -24,7 +24,13 @@ from anabranch.studies.results import StudyResult
     metavar="FIGURE",
     help="Where the figure goes: .pdf, .svg or .png.",
 )
-@click.option("--y", metavar="NAME", help="What is shown: a metric, TABLE.COLUMN, or a series.")
+@click.option(
+    "--y",
+    "shown",
+    metavar="NAME",
+    multiple=True,
+    help="What is shown, one thing a figure: a metric, TABLE.COLUMN, or a series.",
+)
 @click.option("--x", metavar="COLUMN", help="The horizontal axis.")
 @click.option("--by", metavar="COLUMN", help="What has a series for each of its values.")
 @click.option("--panels", metavar="COLUMN", help="What has a panel for each of its values.")
@@ -50,7 +56,7 @@ def plot(
     *,
     result: tuple[Path, ...],
     out: Path,
-    y: str | None,
+    shown: tuple[str, ...],
     stem: str | None,
     columns: float,
     height: float | None,
@@ -68,6 +74,10 @@ def plot(
     on the horizontal axis, names become series, and intervals are over replications.
     """
     paper.checked(out)
+    if len(shown) > 1:
+        allowed = "one --y: a figure shows one thing"
+        raise InputError.about("command line", "--y", " and ".join(shown), allowed)
+    y = shown[0] if shown else None
     size = paper.size(columns, height)
     request = Request(x, by, panels, where, kind, against, log)
     files = results.studies(result[0]) if len(result) == 1 else []
@@ -77,8 +87,11 @@ def plot(
             raise InputError.about("command line", "--y, --x, --by, ...", "given", allowed)
         paper.save(figures.redrawn(_of_study(result[0], files, stem), size), out)
     elif y == results.TIMELINE:
-        if request != Request() or len(result) > 1:
-            allowed = "nothing beside a timeline, which is of one run"
+        if len(result) > 1:
+            allowed = "one: a timeline is of one run"
+            raise InputError.about("command line", "RESULT", f"{len(result)} of them", allowed)
+        if request != Request():
+            allowed = "nothing beside --y timeline"
             raise InputError.about("command line", "--x, --by, ...", "given", allowed)
         paper.save(lanes.figure(*results.happened(result[0]), columns, height), out)
     elif stem is not None:

@@ -26,6 +26,13 @@ def load(path: Path) -> Sweep:
         table = Fields(str(path), "", tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
         raise InputError.about(str(path), "TOML", str(error), "a TOML document") from None
+    if "scenario" not in table.table and "hosts" in table.table:
+        raise InputError.about(
+            str(path),
+            "scenario",
+            "(missing)",
+            "a sweep's file; this is a scenario, for `anabranch run`",
+        )
     named = table.text("scenario")
     scenario = named if named.startswith(LIBRARY) else path.parent / named
     return Sweep(

@@ -3,6 +3,7 @@
 
 use crate::InputError;
 use crate::fields::Fields;
+use crate::nearest;
 use crate::shape::{self, Default, Field, Shape};
 pub(super) use anabranch_custom::is_own;
 use anabranch_custom::{Custom, OptionValue, Options};
@@ -42,9 +43,10 @@ pub(super) fn own_table(key: &'static str) -> shape::Table {
     shape::Table { fields, kinds: None }
 }
 
-/// The names of a seam, and that there may be the user's own.
-pub(super) fn names(known: impl IntoIterator<Item = &'static str>) -> String {
-    known.into_iter().chain([ALLOWED]).collect::<Vec<_>>().join(", ")
+/// The names of a seam, that there may be the user's own, and which of them `word` was probably meant to be.
+pub(super) fn names(word: Option<&Value>, known: impl IntoIterator<Item = &'static str>) -> String {
+    let all: Vec<_> = known.into_iter().chain([ALLOWED]).collect();
+    nearest::one_of(word.and_then(Value::as_str).unwrap_or_default(), &all)
 }
 
 /// The field `field`, where it names an algorithm of the user's own; a table

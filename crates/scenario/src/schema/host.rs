@@ -50,7 +50,13 @@ impl HostSpec {
     /// The field `hosts`, of a scenario over `ip`.
     pub(super) fn read_all(f: &Fields<'_>, ip: Ip) -> Result<Vec<HostSpec>, InputError> {
         let list = f.get("hosts").and_then(Value::as_array);
-        let list = list.ok_or_else(|| f.error("hosts", ALLOWED))?;
+        let list =
+            list.ok_or_else(|| match f.get("hosts").is_none() && f.get("scenario").is_some() {
+                true => {
+                    f.error("hosts", "a scenario; this is a sweep's file, for `anabranch sweep`")
+                }
+                false => f.error("hosts", ALLOWED),
+            })?;
         let read = |(i, item): (usize, &Value)| match item {
             Value::String(name) => Ok(HostSpec::named(name, ip)),
             Value::Table(table) => {

@@ -145,7 +145,7 @@ fn read_recovery(
     profile: Profile,
     default: &Recovery,
 ) -> Result<Option<Recovery>, InputError> {
-    let names = || custom::names(SCHEMES.iter().map(|scheme| scheme.name));
+    let names = |word| custom::names(word, SCHEMES.iter().map(|scheme| scheme.name));
     if let Some(own) = custom::read(f, "recovery", "scheme")? {
         return Ok(Some(Recovery::Custom(own)));
     }
@@ -154,14 +154,14 @@ fn read_recovery(
     let Some(value) = f.get("recovery") else { return Ok(None) };
     let Some(table) = value.as_table() else {
         let scheme = value.as_str().and_then(from_name);
-        return scheme.map(Some).ok_or_else(|| f.error("recovery", names()));
+        return scheme.map(Some).ok_or_else(|| f.error("recovery", names(Some(value))));
     };
     let r = Fields::new(f.path("recovery"), table);
     let recovery = match r.text("scheme")? {
         Some(name) => from_name(name),
         None => Some(default.clone()),
     };
-    let mut recovery = recovery.ok_or_else(|| r.error("scheme", names()))?;
+    let mut recovery = recovery.ok_or_else(|| r.error("scheme", names(r.get("scheme"))))?;
     Form::read_all(&r, |form| scheme(form, &mut recovery))?;
     Ok(Some(recovery))
 }

@@ -42,7 +42,7 @@ fn read(f: &Fields<'_>, name: &'static str) -> Result<Option<Option<RegulatorCon
         return Ok(Some(None));
     }
     let Some(r) = f.table(name)? else { return Ok(None) };
-    let allowed = custom::names(REGULATORS.iter().map(|info| info.name));
+    let allowed = custom::names(r.get("law"), REGULATORS.iter().map(|info| info.name));
     let law = r.required_text("law", &allowed)?;
     if custom::is_own(law) {
         // What else there is are options of the law.

@@ -27,7 +27,7 @@ pub(super) fn read(
     default: Option<&Algorithm>,
     with_defaults: impl Fn(Algorithm) -> Algorithm,
 ) -> Result<Option<Algorithm>, InputError> {
-    let names = || custom::names(ALGORITHMS.iter().map(|a| a.name).chain(["FILE.so"]));
+    let names = |word| custom::names(word, ALGORITHMS.iter().map(|a| a.name).chain(["FILE.so"]));
     if let Some(own) = custom::read(f, "window", "algorithm")? {
         return Ok(Some(Algorithm::Custom(own)));
     }
@@ -35,14 +35,14 @@ pub(super) fn read(
     let Some(value) = f.get("window") else { return Ok(None) };
     let Some(table) = value.as_table() else {
         let algorithm = value.as_str().and_then(from_name);
-        return algorithm.map(Some).ok_or_else(|| f.error("window", names()));
+        return algorithm.map(Some).ok_or_else(|| f.error("window", names(Some(value))));
     };
     let w = Fields::new(f.path("window"), table);
     let algorithm = match w.text("algorithm")? {
         Some(name) => from_name(name),
         None => default.cloned(),
     };
-    let mut algorithm = algorithm.ok_or_else(|| w.error("algorithm", names()))?;
+    let mut algorithm = algorithm.ok_or_else(|| w.error("algorithm", names(w.get("algorithm"))))?;
     options(&mut Form::Read(&w), &mut algorithm)?;
     w.finish()?;
     Ok(Some(algorithm))
