@@ -6,12 +6,13 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 import needs
+from forked import Forked
 
 Command = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -124,6 +125,14 @@ def anabranch() -> Command:
         return subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False)
 
     return run
+
+
+@pytest.fixture(scope="session")
+def forked() -> Iterator[Command]:
+    """The same without its imports, for many commands of which each does little."""
+    commands = Forked()
+    yield commands
+    commands.close()
 
 
 Quick = Callable[[str], Path]
