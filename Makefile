@@ -40,7 +40,7 @@ test-captures:
 	cargo test --workspace --quiet --test all -- tshark:: capture::
 
 test-python: setup
-	$(BIN)/python -m pytest -n auto --dist loadgroup $(ARGS)
+	$(BIN)/python -m pytest -n auto --dist loadgroup --no-loadscope-reorder $(ARGS)
 
 lint: setup
 	cargo fmt --all --check

@@ -6,12 +6,13 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 import needs
+from forked import Forked
 
 Command = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -48,13 +49,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--needing", default="", help="tests that need one of NAMES alone")
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Keeps what `--needing` asks for. What runs in real time has three attempts: on a busy machine
-    a program starts late, after what the scenario does to its path, or is late itself."""
+    a program starts late, after what the scenario does to its path, or is late itself.
+
+    First of all hooks: xdist reads the groups in its own, and knows of none that come later."""
     for item in items:
         if "live" in needs.asked_for(item):
             item.add_marker(pytest.mark.flaky(reruns=2, reruns_delay=2))
         item.add_marker(pytest.mark.xdist_group(_group(item)))
+    # The two groups that take longest begin together; files fill what is left of the time.
+    items.sort(key=lambda item: {"live": 0, "studies": 1}.get(_group(item), 2))
     names = set(config.getoption("--needing").split(",")) - {""}
     if unknown := names - needs.NEEDS.keys():
         raise pytest.UsageError(f"--needing {min(unknown)}: known are {', '.join(needs.NEEDS)}")
@@ -62,6 +68,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         kept = [item for item in items if names & set(needs.asked_for(item))]
         config.hook.pytest_deselected(items=[item for item in items if item not in kept])
         items[:] = kept
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """xdist appends a test's group to its name, which not every pytest lets it do: without groups,
+    live tests would run beside each other and studies be computed by every worker."""
+    grouped = getattr(session.config.option, "loadgroup", False)
+    if grouped and not all("@" in item.nodeid for item in session.items):
+        raise pytest.UsageError("this pytest and this xdist have lost the groups of tests")
 
 
 def _group(item: pytest.Item) -> str:
@@ -111,6 +125,14 @@ def anabranch() -> Command:
         return subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False)
 
     return run
+
+
+@pytest.fixture(scope="session")
+def forked() -> Iterator[Command]:
+    """The same without its imports, for many commands of which each does little."""
+    commands = Forked()
+    yield commands
+    commands.close()
 
 
 Quick = Callable[[str], Path]

@@ -10,6 +10,12 @@ import pytest
 from conftest import TWO_HOSTS, Command
 
 
+@pytest.fixture
+def anabranch(forked: Command) -> Command:
+    """Without imports, which would be most of what these tests take."""
+    return forked
+
+
 def complaint(result: subprocess.CompletedProcess[str], *parts: str) -> None:
     """Asserts status 2 and a single line on standard error that holds every part."""
     assert result.returncode == 2, result.stderr

@@ -243,9 +243,9 @@ def test_a_controller_of_ones_own(anabranch: Command, tmp_path: Path) -> None:
     ],
 )
 def test_wrong_input_is_told_before_anything_runs(
-    anabranch: Command, tmp_path: Path, arguments: list[str], expected: str
+    forked: Command, tmp_path: Path, arguments: list[str], expected: str
 ) -> None:
-    done = anabranch("evaluate", *arguments, "--quick", "--out", str(tmp_path))
+    done = forked("evaluate", *arguments, "--quick", "--out", str(tmp_path))
     assert done.returncode == 2 and expected in done.stderr, done.stderr
     assert not (tmp_path / "runs").exists()
 

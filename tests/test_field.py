@@ -329,9 +329,9 @@ def test_the_command_writes_table_figures_and_progress(
     ],
 )
 def test_wrong_input_is_told_before_anything_runs(
-    anabranch: Command, tmp_path: Path, arguments: list[str], expected: str
+    forked: Command, tmp_path: Path, arguments: list[str], expected: str
 ) -> None:
-    done = anabranch("evaluate", *arguments, "--quick", "--out", tmp_path / "out")
+    done = forked("evaluate", *arguments, "--quick", "--out", tmp_path / "out")
     assert done.returncode == 2 and expected in done.stderr, done.stderr
     assert not (tmp_path / "out" / "cards").exists()
 

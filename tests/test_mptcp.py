@@ -7,7 +7,7 @@ import hashlib
 import hmac
 import ipaddress
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -38,13 +38,20 @@ def pcap(anabranch: Command, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return next(folder.glob("*.pcapng"))
 
 
-def tshark(pcap: Path, condition: str, *names: str) -> Iterator[list[str]]:
+def tshark(
+    pcap: Path, condition: str, *names: str, options: Sequence[str] = ()
+) -> Iterator[list[str]]:
     """The fields of the packets for which the condition holds."""
     fields = [part for name in names for part in ("-e", name)]
-    checks = ["-o", "tcp.check_checksum:TRUE", "-o", "ip.check_checksum:TRUE"]
+    checks = ["-o", "tcp.check_checksum:TRUE", "-o", "ip.check_checksum:TRUE", *options]
     command = ["tshark", "-n", *checks, "-r", str(pcap), "-Y", condition, "-T", "fields", *fields]
     done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=True)
     return (line.split("\t") for line in done.stdout.splitlines())
+
+
+def opening(pcap: Path, condition: str, *names: str) -> Iterator[list[str]]:
+    """The same of the first thousand packets, which have all handshakes: not all are dissected."""
+    return tshark(pcap, condition, *names, options=("-c", "1000"))
 
 
 def option(name: str) -> str:
@@ -63,32 +70,33 @@ def test_nothing_is_malformed(pcap: Path) -> None:
     bad = "_ws.malformed || tcp.checksum.status == 0 || ip.checksum.status == 0 || !tcp"
     assert list(tshark(pcap, bad, "frame.number")) == []
     # MP_CAPABLE, MP_JOIN, DSS and ADD_ADDR; data on both paths, in both directions.
-    for subtype in range(4):
-        assert list(tshark(pcap, f"{option('subtype')} == {subtype}", "frame.number"))
-    carried = tshark(pcap, f"{option('rawdataseqno')} && tcp.len > 0", "ip.src", "ip.dst")
-    assert len({tuple(pair) for pair in carried}) == 4
+    names = (option("subtype"), option("rawdataseqno"), "tcp.len", "ip.src", "ip.dst")
+    rows = list(tshark(pcap, option("subtype"), *names))
+    assert {int(kind) for kinds, *_ in rows for kind in kinds.split(",")} >= set(range(4))
+    carried = {(row[3], row[4]) for row in rows if row[1] and int(row[2]) > 0}
+    assert len(carried) == 4
 
 
 def test_tokens_and_hmacs_are_those_of_hashlib(pcap: Path) -> None:
-    keys = tshark(pcap, f"{option('recvkey')}", option("sendkey"), option("recvkey"))
+    keys = opening(pcap, f"{option('recvkey')}", option("sendkey"), option("recvkey"))
     client, server = (octets(key, 8) for key in next(keys))
     joins = f"{option('subtype')} == 1"
     syn = f"{joins} && tcp.flags.syn == 1 && tcp.flags.ack == 0"
-    token, ours = next(tshark(pcap, syn, option("recvtok"), option("sendrand")))
+    token, ours = next(opening(pcap, syn, option("recvtok"), option("sendrand")))
     assert octets(token, 4) == hashlib.sha256(server).digest()[:4]
     answer = f"{joins} && tcp.flags.syn == 1 && tcp.flags.ack == 1"
-    short, theirs = next(tshark(pcap, answer, option("sendtrunchmac"), option("sendrand")))
+    short, theirs = next(opening(pcap, answer, option("sendtrunchmac"), option("sendrand")))
     nonces = octets(ours, 4), octets(theirs, 4)
     assert octets(short, 8) == mac(server, client, nonces[1] + nonces[0])[:8]
-    (whole,) = next(tshark(pcap, f"{joins} && tcp.flags.syn == 0", option("sendhmac")))
+    (whole,) = next(opening(pcap, f"{joins} && tcp.flags.syn == 0", option("sendhmac")))
     assert bytes.fromhex(whole.replace(":", "")) == mac(client, server, nonces[0] + nonces[1])[:20]
 
 
 def test_announced_addresses_carry_the_hmac_of_hashlib(pcap: Path) -> None:
-    keys = tshark(pcap, f"{option('recvkey')}", option("sendkey"), option("recvkey"))
+    keys = opening(pcap, f"{option('recvkey')}", option("sendkey"), option("recvkey"))
     client, server = (octets(key, 8) for key in next(keys))
     names = [option(name) for name in ("addrid", "ipv4", "addaddrtrunchmac")]
-    number, address, short = next(tshark(pcap, option("addaddrtrunchmac"), *names))
+    number, address, short = next(opening(pcap, option("addaddrtrunchmac"), *names))
     message = octets(number, 1) + ipaddress.ip_address(address).packed + bytes(2)
     assert octets(short, 8) == mac(server, client, message)[-8:]
 

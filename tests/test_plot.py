@@ -177,10 +177,10 @@ def swept(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ],
 )
 def test_every_kind_of_a_sweep(
-    swept: Path, anabranch: Command, tmp_path: Path, options: tuple[str, ...]
+    swept: Path, forked: Command, tmp_path: Path, options: tuple[str, ...]
 ) -> None:
     out = tmp_path / "figure.pdf"
-    done = anabranch("plot", swept, *options, "--out", out)
+    done = forked("plot", swept, *options, "--out", out)
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     octets = out.read_bytes()
@@ -254,37 +254,37 @@ traffic = { kind = "ping", interval = "200 ms" }
 """
 
 
-def test_a_flow_without_samples_is_left_out(anabranch: Command, tmp_path: Path) -> None:
+def test_a_flow_without_samples_is_left_out(forked: Command, tmp_path: Path) -> None:
     """Datagrams have no smoothed round-trip time: their series is a header alone."""
     scenario = tmp_path / "ping.toml"
     scenario.write_text(UDP_BESIDE_TCP)
     runs = [tmp_path / name for name in ("one", "two")]
     for run in runs:
-        assert anabranch("run", scenario, "--out", run).returncode == 0
+        assert forked("run", scenario, "--out", run).returncode == 0
     assert (runs[0] / "series" / "ping.srtt.csv").is_file()
     found = results.frame(runs, "srtt")
     assert set(found.data["flow"]) == {"bulk"}
-    shown = anabranch("view", *runs, "--out", tmp_path / "both")
+    shown = forked("view", *runs, "--out", tmp_path / "both")
     assert shown.returncode == 0, shown.stderr
 
 
-def test_runs_lie_over_each_other(anabranch: Command, two_hosts: Path, tmp_path: Path) -> None:
+def test_runs_lie_over_each_other(forked: Command, two_hosts: Path, tmp_path: Path) -> None:
     runs = [tmp_path / name for name in ("one", "two")]
     for seed, run in enumerate(runs):
-        done = anabranch("run", two_hosts, "--seed", str(seed), "--explore", "--out", run)
+        done = forked("run", two_hosts, "--seed", str(seed), "--explore", "--out", run)
         assert done.returncode == 0, done.stderr
     for options in ([], ["--y", "cwnd"], ["--y", "delivery"], ["--y", "links.delivered"]):
         out = tmp_path / "f.svg"
-        done = anabranch("plot", *runs, *options, "--out", out)
+        done = forked("plot", *runs, *options, "--out", out)
         assert done.returncode == 0, done.stderr
         assert out.read_text(encoding="utf-8").startswith("<?xml")
-    shown = anabranch("view", *runs, "--out", tmp_path / "both")
+    shown = forked("view", *runs, "--out", tmp_path / "both")
     assert shown.returncode == 0, shown.stderr
     page = (tmp_path / "both" / "report.html").read_text(encoding="utf-8")
     assert "one, two" in page and "Arrivals at the receiver" in page
     assert re.search(r"Mbit/s \([+-][0-9.]+ %\)", page)
-    wrong = anabranch("plot", runs[0], "--y", "cwmd", "--out", tmp_path / "f.svg")
+    wrong = forked("plot", runs[0], "--y", "cwmd", "--out", tmp_path / "f.svg")
     assert wrong.returncode == 2 and "did you mean `cwnd`" in wrong.stderr
-    assert anabranch("plot", runs[0], "--out", tmp_path / "f.gif").returncode == 2
-    nothing = anabranch("plot", tmp_path, "--out", tmp_path / "f.svg")
+    assert forked("plot", runs[0], "--out", tmp_path / "f.gif").returncode == 2
+    nothing = forked("plot", tmp_path, "--out", tmp_path / "f.svg")
     assert nothing.returncode == 2 and "no result" in nothing.stderr
