@@ -59,7 +59,7 @@ bench: setup
 
 # Times of single operations; a name as ARGS selects some.
 bench-parts:
-	cargo bench -p anabranch-wire -p anabranch-congestion -p anabranch-tcp -p anabranch-sctp -p anabranch-sim --benches -- $(ARGS)
+	cargo bench -p anabranch-parts -- $(ARGS)
 
 # Instructions a packet-hop beside those on record, and the record anew; they need valgrind.
 instructions:
