@@ -19,12 +19,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anabranch import Scenario, looks, report
+from anabranch import Scenario, looks, report, si
 from anabranch.figures import Plot
 from anabranch.looks import Look
 from anabranch.report import explorer, thinning
 from anabranch.report import study as study_report
 from anabranch.report.bullets import bullet
+from anabranch.report.cells import cell
 from anabranch.report.charts import encode, from_figure
 from anabranch.report.run import write_run_report
 from anabranch.report.sweep import sweep_charts
@@ -127,6 +128,16 @@ def test_a_report_links_what_lies_beside_it(anabranch: Command, two_hosts: Path)
     assert all((out / link).exists() for link in links)
     again = Scenario.load(out / "scenario.toml").run(trace_hash=True)
     assert f"trace {again.run['trace_hash']}" in result.stdout
+
+
+def test_what_a_link_received_is_a_count_and_what_a_flow_received_octets() -> None:
+    result = Scenario(TWO_HOSTS).explored().run()
+    link = result.links[0]
+    received = cell("received", link["received"]).text
+    assert received == f"{link['received']:,}" == si.number(link["received"])
+    (delivery,) = [c for c in explorer.charts(result) if c.title == "In-order delivery"]
+    assert "bit/s" in delivery.y
+    assert si.unit_of_series("received") == "B" == si.unit_of("bytes_received")
 
 
 def test_a_report_is_called_as_its_scenario_is(tmp_path: Path) -> None:

@@ -192,7 +192,7 @@ def _delivery(result: Recorded, kinds: dict[str, list[str]]) -> Iterator[Chart]:
 
 def _curves(result: Recorded, title: str, axis: str, names: list[str]) -> Chart:
     kinds = {name.rpartition(".")[2] for name in names}
-    unit = si.unit_of(next(iter(kinds)))
+    unit = si.unit_of_series(next(iter(kinds)))
     drawn = [(name, result.series[name]) for name in names[:MOST_SERIES]]
     usual = [_usual(series["time_s"], series["value"]) for _, series in drawn]
     scaled = si.scale(usual, unit)
