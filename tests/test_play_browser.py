@@ -263,10 +263,13 @@ def test_the_lab_opens_its_exercises(chromium: Any, played: Server) -> None:
         tab.locator("header button", has_text="Lab").click()
         tab.wait_for_selector(".exercise")
         assert tab.locator("#exercise-title").text_content() == "Slow start"
+        tab.locator(".exercise summary").click()
+        assert tab.locator(".exercise details[open]").count() == 1
         tab.locator(".exercise nav button", has_text="The sawtooth").click()
         tab.wait_for_function(
             "() => document.querySelector('#exercise-title').textContent === 'The sawtooth'"
         )
+        assert tab.locator(".exercise details[open]").count() == 0  # it has the next answer
         before = drawn(tab)
         tab.locator(".exercise li button").nth(1).click()
         tab.wait_for_function(DRAWN % (before + 1))
