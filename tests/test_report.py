@@ -140,6 +140,16 @@ def test_what_a_link_received_is_a_count_and_what_a_flow_received_octets() -> No
     assert si.unit_of_series("received") == "B" == si.unit_of("bytes_received")
 
 
+def test_only_a_run_with_packets_has_the_explorer(tmp_path: Path) -> None:
+    heads = []
+    for kind in ("cwnd", "packets"):
+        scenario = Scenario(TWO_PATHS + f'\n[[observe]]\nwhat = "{kind}"\n')
+        write_run_report(tmp_path, "two hosts", scenario.run())
+        page = (tmp_path / "report.html").read_text("utf-8")
+        heads += re.findall(r"<h2>(Charts|Time-sequence explorer)</h2>", page)
+    assert heads == ["Charts", "Time-sequence explorer"]
+
+
 def test_a_report_is_called_as_its_scenario_is(tmp_path: Path) -> None:
     """Not by the folder that it was read from, which is nobody else's business."""
     for name, title in (("two hosts", "two hosts"), ("", "lossy.toml")):

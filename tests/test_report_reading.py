@@ -166,6 +166,16 @@ def test_links_between_pages_lead_to_claims(chromium: Any, pages: dict[str, Path
     context.close()
 
 
+def test_fingers_are_told_what_fingers_do(chromium: Any, pages: dict[str, Path]) -> None:
+    for touch in (False, True):
+        context = chromium.new_context(has_touch=touch, is_mobile=touch)
+        tab = context.new_page()
+        tab.goto(pages["run"].as_uri())
+        told = tab.locator(".keys summary").inner_text()
+        assert told.startswith("One finger moves" if touch else "Drag over a chart"), told
+        context.close()
+
+
 LONG_NAMES = """
 hosts = [
   { name = "server", interfaces = ["ethernet"] },
