@@ -263,6 +263,10 @@ def test_the_lab_opens_its_exercises(chromium: Any, played: Server) -> None:
         tab.locator("header button", has_text="Lab").click()
         tab.wait_for_selector(".exercise")
         assert tab.locator("#exercise-title").text_content() == "Slow start"
+        before = drawn(tab)
+        tab.locator(".exercise li button").first.click()  # a step that says at which pace
+        tab.wait_for_function(DRAWN % before)
+        assert tab.locator(".player select").input_value() == "0.1"
         tab.locator(".exercise summary").click()
         assert tab.locator(".exercise details[open]").count() == 1
         tab.locator(".exercise nav button", has_text="The sawtooth").click()
