@@ -284,6 +284,15 @@ def test_the_lab_opens_its_exercises(chromium: Any, played: Server) -> None:
         assert tab.locator(".exercise").count() == 0
 
 
+def test_a_fast_link_with_a_name_keeps_its_row(chromium: Any, played: Server) -> None:
+    state = "#scenario=lab:slow-start&a.links.bottleneck.rate=500"
+    with page(chromium, played, state) as tab:
+        rows = tab.locator("table.links tbody th").all_text_contents()
+        assert rows == ["bottleneck", "bottleneck-reverse"][: len(rows)] and rows
+        window = tab.locator('[data-chart="cwnd"]')
+        assert "segments of 1448 octets" in window.locator("figcaption").text_content()
+
+
 STATES = {
     "one": "",
     "two": "#scenario=lab:bufferbloat&compare=1&b.links.bottleneck.queue=fq-codel",
