@@ -29,7 +29,7 @@ from anabranch.report.cells import cell
 from anabranch.report.charts import encode, from_figure
 from anabranch.report.run import write_run_report
 from anabranch.report.sweep import sweep_charts
-from anabranch.stats import Estimate
+from anabranch.stats import Estimate, Exact
 from anabranch.studies import drawing
 from anabranch.studies.results import FigureEntry, StudyResult
 from anabranch.sweep import Parameter, Sweep
@@ -222,6 +222,22 @@ def test_the_headline_of_a_study_stands_before_its_claims(tmp_path: Path) -> Non
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert page.count("TWO") == page.count("ONE") == 1
     assert page.index("TWO") < page.index('id="C1"') < page.index("ONE")
+    assert "<strong>two</strong>" not in page  # a name of a file says nothing to a reader
+
+
+def test_each_number_of_a_claim_has_its_verdict(tmp_path: Path) -> None:
+    """Also the first, beside which the claim's own verdict may be another."""
+    mean = Statement.of("mean", Exact.mean_of([0.1, 0.2, 0.6]), near(0.15, 0.05))
+    each = Statement.of("each", Exact.of([0.1, 0.2, 0.6]), near(0.15, 0.05))
+    claim = Claim("C1", "It is.", [mean, each], "")
+    folder = tmp_path / "mcubic"
+    StudyResult("mcubic", "M", "", "", "", "quick", [claim], [], [], [], "").save(folder)
+    study_report.write_study_report(tmp_path)
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    rows = page.split('<dl class="measures">')[1].split("</dl>")[0].split("<div>")[1:]
+    assert "does not hold</span> <span" in rows[0] and "by the mean over" in rows[0]
+    assert "holds in part</span> <span" in rows[1] and "in 2 of 3 conditions" in rows[1]
+    assert "judged by that mean" in page
 
 
 def test_a_figure_stands_with_the_claim_that_it_shows() -> None:
