@@ -196,13 +196,24 @@
 
     list() {
       this.legend.replaceChildren();
+      const rows = new Map(); // of a flow or path with several series its name stands once, before them
+      const row = (group) => {
+        if (!rows.has(group)) {
+          rows.set(group, element("div", { class: "row" }, element("span", { class: "soft", "aria-hidden": "true" }, group)));
+          this.legend.append(rows.get(group));
+        }
+        return rows.get(group);
+      };
       for (const trace of this.traces) {
         if (trace.legend === false || (this.group && trace.group && trace.group !== this.group)) continue;
-        const button = element("button", { type: "button", "aria-pressed": String(trace.shown), title: trace.note || "Click to switch, double-click to see it alone" }, swatch(trace), trace.name);
+        const prefix = `${trace.group}: `;
+        const within = trace.group && trace.name.startsWith(prefix);
+        const name = within ? [element("span", { class: "sr" }, prefix), trace.name.slice(prefix.length)] : [trace.name];
+        const button = element("button", { type: "button", "aria-pressed": String(trace.shown), title: trace.note || "Click to switch, double-click to see it alone" }, swatch(trace), ...name);
         button.addEventListener("click", () => this.toggle(trace));
         button.addEventListener("dblclick", () => this.alone(trace));
         trace.button = button;
-        this.legend.append(button);
+        (within ? row(trace.group) : this.legend).append(button);
       }
     }
 
