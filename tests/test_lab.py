@@ -9,6 +9,7 @@ import pytest
 
 from anabranch.play.lab import Exercise, exercises, setting
 from anabranch.play.lab.answers import measured, page
+from anabranch.play.lab.measures import MEASURES, run
 from anabranch.play.lab.notebooks import notebook
 from anabranch.play.running import answer
 from conftest import Command
@@ -86,6 +87,25 @@ def test_what_the_answers_explain_is_so() -> None:
     assert paths["lia_lte"] <= paths["lia_laptop"]  # and over LTE
     assert paths["olia_lte"] < paths["lia_lte"]
     assert paths["small"] < paths["tcp"]
+
+
+@pytest.mark.parametrize("buffer", [42, 168])
+def test_the_tables_of_the_page_have_what_answers_speak_of(buffer: int) -> None:
+    changes = {"links.bottleneck.buffer": buffer}
+    asked = {"scenario": "lab:sawtooth", "changes": changes, "want": "run"}
+    found = answer(asked, None)
+    result = run("lab:sawtooth", changes)
+    (flow,) = found["flows"]
+    (link,) = [each for each in found["links"] if each["link"] == "bottleneck"]
+    assert flow["segment"] == 1448
+    assert flow["rtt_s"] * 1e3 == pytest.approx(MEASURES["rtt"](result, "long"), rel=0.01)
+    assert link["queue"] == pytest.approx(MEASURES["queue"](result, "bottleneck"), rel=0.01)
+    assert link["used"] * 100 == pytest.approx(MEASURES["used"](result, "bottleneck 10"))
+
+
+def test_segments_are_without_timestamps_where_there_are_none() -> None:
+    asked = {"scenario": "lab:losses", "changes": {}, "want": "run"}
+    assert [flow["segment"] for flow in answer(asked, None)["flows"]] == [1000]
 
 
 def test_a_setting_that_cannot_be_is_refused() -> None:

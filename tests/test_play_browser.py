@@ -263,10 +263,17 @@ def test_the_lab_opens_its_exercises(chromium: Any, played: Server) -> None:
         tab.locator("header button", has_text="Lab").click()
         tab.wait_for_selector(".exercise")
         assert tab.locator("#exercise-title").text_content() == "Slow start"
+        before = drawn(tab)
+        tab.locator(".exercise li button").first.click()  # a step that says at which pace
+        tab.wait_for_function(DRAWN % before)
+        assert tab.locator(".player select").input_value() == "0.1"
+        tab.locator(".exercise summary").click()
+        assert tab.locator(".exercise details[open]").count() == 1
         tab.locator(".exercise nav button", has_text="The sawtooth").click()
         tab.wait_for_function(
             "() => document.querySelector('#exercise-title').textContent === 'The sawtooth'"
         )
+        assert tab.locator(".exercise details[open]").count() == 0  # it has the next answer
         before = drawn(tab)
         tab.locator(".exercise li button").nth(1).click()
         tab.wait_for_function(DRAWN % (before + 1))
@@ -275,6 +282,15 @@ def test_the_lab_opens_its_exercises(chromium: Any, played: Server) -> None:
         remembered(tab, "b.links.bottleneck.buffer=10")
         tab.locator("text=Close the lab").click()
         assert tab.locator(".exercise").count() == 0
+
+
+def test_a_fast_link_with_a_name_keeps_its_row(chromium: Any, played: Server) -> None:
+    state = "#scenario=lab:slow-start&a.links.bottleneck.rate=500"
+    with page(chromium, played, state) as tab:
+        rows = tab.locator("table.links tbody th").all_text_contents()
+        assert rows == ["bottleneck", "bottleneck-reverse"][: len(rows)] and rows
+        window = tab.locator('[data-chart="cwnd"]')
+        assert "segments of 1448 octets" in window.locator("figcaption").text_content()
 
 
 STATES = {

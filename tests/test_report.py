@@ -19,16 +19,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anabranch import Scenario, looks, report
+from anabranch import Scenario, looks, report, si
 from anabranch.figures import Plot
 from anabranch.looks import Look
 from anabranch.report import explorer, thinning
 from anabranch.report import study as study_report
 from anabranch.report.bullets import bullet
+from anabranch.report.cells import cell
 from anabranch.report.charts import encode, from_figure
 from anabranch.report.run import write_run_report
 from anabranch.report.sweep import sweep_charts
-from anabranch.stats import Estimate
+from anabranch.stats import Estimate, Exact
 from anabranch.studies import drawing
 from anabranch.studies.results import FigureEntry, StudyResult
 from anabranch.sweep import Parameter, Sweep
@@ -129,6 +130,26 @@ def test_a_report_links_what_lies_beside_it(anabranch: Command, two_hosts: Path)
     assert f"trace {again.run['trace_hash']}" in result.stdout
 
 
+def test_what_a_link_received_is_a_count_and_what_a_flow_received_octets() -> None:
+    result = Scenario(TWO_HOSTS).explored().run()
+    link = result.links[0]
+    received = cell("received", link["received"]).text
+    assert received == f"{link['received']:,}" == si.number(link["received"])
+    (delivery,) = [c for c in explorer.charts(result) if c.title == "In-order delivery"]
+    assert "bit/s" in delivery.y
+    assert si.unit_of_series("received") == "B" == si.unit_of("bytes_received")
+
+
+def test_only_a_run_with_packets_has_the_explorer(tmp_path: Path) -> None:
+    heads = []
+    for kind in ("cwnd", "packets"):
+        scenario = Scenario(TWO_PATHS + f'\n[[observe]]\nwhat = "{kind}"\n')
+        write_run_report(tmp_path, "two hosts", scenario.run())
+        page = (tmp_path / "report.html").read_text("utf-8")
+        heads += re.findall(r"<h2>(Charts|Time-sequence explorer)</h2>", page)
+    assert heads == ["Charts", "Time-sequence explorer"]
+
+
 def test_a_report_is_called_as_its_scenario_is(tmp_path: Path) -> None:
     """Not by the folder that it was read from, which is nobody else's business."""
     for name, title in (("two hosts", "two hosts"), ("", "lossy.toml")):
@@ -201,6 +222,22 @@ def test_the_headline_of_a_study_stands_before_its_claims(tmp_path: Path) -> Non
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert page.count("TWO") == page.count("ONE") == 1
     assert page.index("TWO") < page.index('id="C1"') < page.index("ONE")
+    assert "<strong>two</strong>" not in page  # a name of a file says nothing to a reader
+
+
+def test_each_number_of_a_claim_has_its_verdict(tmp_path: Path) -> None:
+    """Also the first, beside which the claim's own verdict may be another."""
+    mean = Statement.of("mean", Exact.mean_of([0.1, 0.2, 0.6]), near(0.15, 0.05))
+    each = Statement.of("each", Exact.of([0.1, 0.2, 0.6]), near(0.15, 0.05))
+    claim = Claim("C1", "It is.", [mean, each], "")
+    folder = tmp_path / "mcubic"
+    StudyResult("mcubic", "M", "", "", "", "quick", [claim], [], [], [], "").save(folder)
+    study_report.write_study_report(tmp_path)
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    rows = page.split('<dl class="measures">')[1].split("</dl>")[0].split("<div>")[1:]
+    assert "does not hold</span> <span" in rows[0] and "by the mean over" in rows[0]
+    assert "holds in part</span> <span" in rows[1] and "in 2 of 3 conditions" in rows[1]
+    assert "judged by that mean" in page
 
 
 def test_a_figure_stands_with_the_claim_that_it_shows() -> None:

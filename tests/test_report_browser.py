@@ -137,6 +137,20 @@ def test_series_switch_off_and_on(chromium: Any, run_page: Path) -> None:
         assert pressed.text_content() == "f: lost"
 
 
+def test_the_legend_names_each_flow_once(chromium: Any, run_page: Path) -> None:
+    """A row of switches for each; those who hear them hear the whole name."""
+    with opened(chromium, run_page) as page:
+        rows = page.tab.locator('[data-chart="0"] .legend .row')
+        assert rows.count() == 11
+        buttons = rows.first.locator("button")
+        shown = [each.inner_text().splitlines()[-1] for each in buttons.all()]
+        assert "sent" in shown[0] and buttons.count() == 6
+        assert buttons.first.bounding_box()["width"] < 120
+        flow = rows.first.locator("span").first.text_content()
+        name = f"{flow}: sent again"
+        assert rows.first.get_by_role("button", name=name, exact=True).count() == 1
+
+
 def test_every_loss_is_there(chromium: Any, explored: tuple[Path, RunResult]) -> None:
     directory, result = explored
     lost = sum(
@@ -228,6 +242,7 @@ def test_a_phone_scrolls_one_way(chromium: Any, which: str, request: pytest.Fixt
         page.tab.wait_for_timeout(100)
         assert page.tab.evaluate("document.documentElement.scrollWidth") == 375
         small = """() => [...document.querySelectorAll("main button, header button")]
+          .filter((it) => it.offsetParent)
           .filter((it) => it.getBoundingClientRect().height < 24).length"""  # WCAG 2.2 §2.5.8
         assert page.tab.evaluate(small) == 0
 

@@ -88,6 +88,7 @@ def _study(place: Path) -> None:
 
 KINDS = ("run", "overlay", "sweep", "compare", "overview", "study")
 WIDTHS = (390, 768, 1400)
+NARROW = 320
 BROKEN = """() => [...document.querySelectorAll('[data-chart]')].filter((figure) => {
   const canvas = figure.querySelector('canvas');
   if (!canvas || !canvas.width) return true;
@@ -99,11 +100,14 @@ BROKEN = """() => [...document.querySelectorAll('[data-chart]')].filter((figure)
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_page_is_wider_than_its_screen(chromium: Any, pages: dict[str, Path], kind: str) -> None:
-    for width in WIDTHS:
+    for width in (NARROW, *WIDTHS):
         context = chromium.new_context(viewport={"width": width, "height": 900})
         tab = context.new_page()
         tab.goto(pages[kind].as_uri())
         tab.wait_for_selector("html[data-ready]")
+        assert tab.evaluate("document.documentElement.scrollWidth") == width
+        for details in tab.locator("details").all():
+            details.evaluate("(it) => { it.open = true; }")
         assert tab.evaluate("document.documentElement.scrollWidth") == width
         context.close()
 
@@ -160,3 +164,51 @@ def test_links_between_pages_lead_to_claims(chromium: Any, pages: dict[str, Path
     assert tab.url.endswith("mcubic/report.html#C2")
     assert tab.locator("#C2 .bullet").count() == 3
     context.close()
+
+
+def test_fingers_are_told_what_fingers_do(chromium: Any, pages: dict[str, Path]) -> None:
+    for touch in (False, True):
+        context = chromium.new_context(has_touch=touch, is_mobile=touch)
+        tab = context.new_page()
+        tab.goto(pages["run"].as_uri())
+        told = tab.locator(".keys summary").inner_text()
+        assert told.startswith("One finger moves" if touch else "Drag over a chart"), told
+        context.close()
+
+
+LONG_NAMES = """
+hosts = [
+  { name = "server", interfaces = ["ethernet"] },
+  { name = "phone", interfaces = ["wifi", "lte"] },
+]
+links = [
+  { name = "wifi", ends = ["server.ethernet", "phone.wifi"], rate = "5 Mbit/s", delay = "10 ms" },
+  { name = "lte", ends = ["server.ethernet", "phone.lte"], rate = "5 Mbit/s", delay = "20 ms" },
+]
+[[flows]]
+name = "download"
+from = "server"
+to = "phone"
+protocol = "sctp"
+size = "400 kB"
+"""
+
+
+def test_names_of_lanes_leave_room_for_what_happened(chromium: Any, tmp_path: Path) -> None:
+    """On a narrow screen they stand above their lanes, on a wide one beside them."""
+    report.write_run_report(tmp_path, "a phone", Scenario(LONG_NAMES).explored().run())
+    for width in (NARROW, *WIDTHS):
+        context = chromium.new_context(viewport={"width": width, "height": 900})
+        tab = context.new_page()
+        tab.goto((tmp_path / "report.html").as_uri())
+        tab.wait_for_selector("html[data-ready]")
+        tab.wait_for_timeout(60)  # drawn in the next frame
+        figure = tab.locator("figure").first
+        assert figure.locator(".title").text_content() == "Timeline"
+        wide, ticks = (
+            int(figure.locator(".plot").get_attribute(f"data-{name}")) for name in ("wide", "ticks")
+        )
+        assert wide > (0.7 if width < 700 else 0.5) * width
+        assert ticks >= 3
+        assert tab.evaluate("document.documentElement.scrollWidth") == width
+        context.close()

@@ -73,7 +73,11 @@ def test_conditions_without_chance_hold_one_by_one() -> None:
         "segments: 4.75 (4.00 to 5.00 in 4 conditions), expected 5, in 3 of 4"
     )
     assert Statement.of("segments", Exact.of([4, 4]), near(5, 0)).verdict is FAILS
-    assert Statement.of("mean of segments", Exact.mean_of([4, 6]), near(5, 0)).verdict is HOLDS
+    mean = Statement.of("mean of segments", Exact.mean_of([4, 5, 6]), near(5, 0))
+    assert mean.verdict is HOLDS and mean.judged_by() == "by the mean over the conditions"
+    some = Statement.of("segments", turns, near(5, 0))
+    assert some.verdict is PARTLY and some.judged_by() == "in 3 of 4 conditions"
+    assert Statement.of("segments", Exact.of([5, 5]), near(5, 0)).judged_by() == ""
 
 
 def claim(*verdicts: Verdict, minor: tuple[Verdict, ...] = ()) -> Claim:

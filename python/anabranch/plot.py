@@ -39,7 +39,7 @@ def plot(
     chosen = select(result, kind, of)
     label, title = AXES.get(kind, (kind, kind))
     known = np.concatenate([np.asarray(each["value"], dtype=float) for each in chosen.values()])
-    scaled = si.scale(known, si.unit_of(kind))
+    scaled = si.scale(known, si.unit_of_series(kind))
     axes = _axes(axes, title, "time (s)", scaled.axis(label.partition(" (")[0]))
     if kind == "path_state":
         axes.set_yticks(range(len(STATES)), STATES)

@@ -172,7 +172,7 @@ def _series(place: Path, kind: str, files: dict[str, Path]) -> Frame:
     data = pd.concat(parts, ignore_index=True).rename(columns={"value": kind})
     title = observed.TITLES.get(kind, si.name_of(kind))
     return Frame(
-        data, kind, si.unit_of(kind), title, (subject,), x="time_s", most=SERIES,
+        data, kind, si.unit_of_series(kind), title, (subject,), x="time_s", most=SERIES,
         kind="line", steps=True, origin=str(place),
     )  # fmt: skip
 

@@ -30,7 +30,7 @@ _PREFIXES = {"bit/s": _LARGE, "B": _LARGE, "s": _SMALL}
 
 _ENDINGS = (("_bps", "bit/s"), ("_s", "s"), ("_bytes", "B"), ("_share", SHARE))
 _BYTES = frozenset(
-    {"bytes", "cwnd", "ssthresh", "in_flight", "received", "path_cwnd", "path_ssthresh"}
+    {"bytes", "cwnd", "ssthresh", "in_flight", "path_cwnd", "path_ssthresh"}
     | {"path_in_flight", "most_memory", "sends", "acks", "receives", "sacks", "drops"}
 )
 _SHARES = frozenset({"utilisation", "loss_ratio", "reordered_ratio", "unplayed_ratio"})
@@ -127,7 +127,7 @@ def estimate(each: Estimate, unit: str = UNKNOWN) -> str:
 
 
 def unit_of(column: str) -> str:
-    """The unit of a column of a table of results, or of a kind of series, by its name.
+    """The unit of a column of a table of results by its name.
 
     >>> unit_of("goodput_bps"), unit_of("finish_s"), unit_of("bytes_dropped"), unit_of("timeouts")
     ('bit/s', 's', 'B', '')
@@ -139,6 +139,15 @@ def unit_of(column: str) -> str:
     if column in _SHARES:
         return SHARE
     return next((unit for ending, unit in _ENDINGS if column.endswith(ending)), COUNT)
+
+
+def unit_of_series(kind: str) -> str:
+    """The unit of a kind of series; `received` is octets there, and a count in tables.
+
+    >>> unit_of_series("received"), unit_of("received"), unit_of_series("srtt")
+    ('B', '', 's')
+    """
+    return "B" if kind == "received" else unit_of(kind)
 
 
 def name_of(column: str) -> str:

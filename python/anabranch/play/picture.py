@@ -137,6 +137,7 @@ def picture(network: Network) -> Table:
     links = [
         {
             "name": name_of(link),
+            "named": name_of(link) != name_of({"ends": link["ends"]}),
             "ends": [_host(str(end)) for end in link["ends"]],
             "rate_bps": _rate(link),
             "delay_s": _delay(link),

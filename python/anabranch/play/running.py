@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import tempfile
 import time
 import tomllib
@@ -13,13 +14,14 @@ from typing import Any
 from anabranch import report
 from anabranch.errors import AnabranchError
 from anabranch.experiment import RunResult, Scenario
+from anabranch.library import quantities
 from anabranch.play import code
 from anabranch.play.controls import Turned, turn
 from anabranch.play.document import Opened, Table, opened, scenario_of
 from anabranch.play.journeys import journeys
 from anabranch.play.limits import ARRIVALS, LONGEST_S, MOST_PACKETS, SAMPLES
 from anabranch.play.picture import Network, picture
-from anabranch.play.series import drawn
+from anabranch.play.series import drawn, late_mean, late_samples
 
 QUEUES = 8
 """Links whose queues are observed: those of the lowest rates."""
@@ -198,7 +200,7 @@ def _run(turned: Work, _request: Table) -> Table:
         **turned.state(),
         "picture": picture(turned.network),
         "series": series,
-        "flows": _flows(result),
+        "flows": _flows(result, turned.resolved),
         "links": _links(result, turned.network, end_s),
         "events": result.run.events,
         "ended": result.run.ended,
@@ -213,9 +215,34 @@ def _run(turned: Work, _request: Table) -> Table:
     return answer
 
 
-def _flows(result: RunResult) -> list[Table]:
+TIMESTAMPS = 12
+"""Octets of a segment that timestamps take (RFC 7323)."""
+
+
+def _segments(resolved: Table) -> dict[str, float]:
+    """Octets of data in a full segment by the name of an entry of flows, of those over TCP."""
+    found: dict[str, float] = {}
+    for flow in resolved.get("flows", ()):
+        tcp = flow.get("tcp", {})
+        if "mss" in tcp and flow.get("protocol", "tcp") == "tcp":
+            size = quantities.octets(tcp["mss"])
+            found[str(flow["name"])] = size - TIMESTAMPS * bool(tcp.get("timestamps"))
+    return found
+
+
+def _rtt(result: RunResult, flow: str) -> float | None:
+    """Mean of the smoothed round-trip time in the second half of the run, in seconds."""
+    series = result.series.get(f"{flow}.srtt")
+    mean = math.nan if series is None else late_samples(series, result.run.end_s)
+    return mean if math.isfinite(mean) else None
+
+
+def _flows(result: RunResult, resolved: Table) -> list[Table]:
+    segments = _segments(resolved)
     return [
         {
+            "segment": segments.get(flow.flow, segments.get(flow.flow.rpartition("-")[0])),
+            "rtt_s": _rtt(result, flow.flow),
             "flow": flow.flow,
             "protocol": flow.protocol,
             "mbps": flow.goodput_bps / 1e6,
@@ -238,6 +265,7 @@ def _links(result: RunResult, network: Network, end_s: float) -> list[Table]:
             "dropped": rows[name].dropped,
             "marked": rows[name].marked,
             "used": rows[name].bytes_delivered * 8 / rate / end_s,
+            "queue": late_mean(result.series[f"{name}.queue"], end_s),
         }
         for name, rate in _slowest(network).items()
         if name in rows

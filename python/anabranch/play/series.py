@@ -64,6 +64,23 @@ def drawn(result: Recorded, end_s: float) -> Table:
     return found
 
 
+def late_mean(columns: Mapping[str, Any], end_s: float) -> float:
+    """The mean of a step series over the second half of a run, by time; zero before its begin."""
+    grid = np.linspace(end_s / 2, end_s, 20_000)
+    at = np.searchsorted(columns["time_s"], grid, side="right") - 1
+    values = np.asarray(columns["value"], dtype=float)
+    if not len(values):
+        return 0.0
+    return float(np.where(at >= 0, values[np.maximum(at, 0)], 0).mean())
+
+
+def late_samples(columns: Mapping[str, Any], end_s: float) -> float:
+    """The mean of the samples in the second half of a run; not a number if there are none."""
+    late = np.asarray(columns["time_s"]) > end_s / 2
+    values = np.asarray(columns["value"], dtype=float)[late]
+    return float(np.mean(values)) if len(values) else float("nan")
+
+
 def _most(what: str, chosen: Mapping[str, Any]) -> Mapping[str, Any]:
     """The first series; of queues those that filled, the fullest first."""
     if what == "queue":

@@ -33,6 +33,8 @@ USUAL = 0.99
 """Share of the time in which a curve is no higher than what is usual."""
 
 LINK = "run"
+SEQUENCE = "Time-sequence"
+"""Title of the time-sequence diagram."""
 COLOURS = (0, 5, 4, 2, 3, 6)
 LINES = 6
 """Colours of curves, in their order; the seventh is that of what links can carry."""
@@ -88,7 +90,7 @@ def _sequence(result: Recorded, kinds: dict[str, list[str]]) -> Iterator[Chart]:
     axis = "octets from the start of the stream"
     if chunks:
         axis = "chunks" if len(chunks) == len(result.flows) else "octets (SCTP: chunks)"
-    yield Chart("Time-sequence", "time (s)", axis, traces, link=LINK, tall=True, notes=notes)
+    yield Chart(SEQUENCE, "time (s)", axis, traces, link=LINK, tall=True, notes=notes)
 
 
 def _lane(
@@ -192,7 +194,7 @@ def _delivery(result: Recorded, kinds: dict[str, list[str]]) -> Iterator[Chart]:
 
 def _curves(result: Recorded, title: str, axis: str, names: list[str]) -> Chart:
     kinds = {name.rpartition(".")[2] for name in names}
-    unit = si.unit_of(next(iter(kinds)))
+    unit = si.unit_of_series(next(iter(kinds)))
     drawn = [(name, result.series[name]) for name in names[:MOST_SERIES]]
     usual = [_usual(series["time_s"], series["value"]) for _, series in drawn]
     scaled = si.scale(usual, unit)

@@ -25,7 +25,8 @@ def write_run_report(
         write_text(directory / "scenario.toml", result.run.resolved)
     file = scenario if scenario.startswith("library:") else Path(scenario).name
     charts = Charts()
-    numbers = [charts.add(chart) for chart in explorer.charts(result)]
+    drawn = explorer.charts(result)
+    numbers = [charts.add(chart) for chart in drawn]
     happened = explorer.what_happened(result)
     completion = groups.completion_chart(result.flows)
     page = render(
@@ -37,6 +38,7 @@ def write_run_report(
         live=live,
         tables=_tables(result),
         numbers=numbers,
+        explored=any(chart.title == explorer.SEQUENCE for chart in drawn),
         happened=None if happened is None else charts.add(happened),
         completion=None if completion is None else charts.add(completion),
         links=links(directory, "."),

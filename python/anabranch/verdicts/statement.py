@@ -69,6 +69,14 @@ class Statement:
         where = f", in {self.held} of {self.measured.n}" if self.verdict is Verdict.PARTLY else ""
         return f"{text}, expected {self.rule.text}{where}"
 
+    def judged_by(self) -> str:
+        """How a range over conditions was judged, where it does not show: it is not an interval."""
+        if not self.measured.exact or not 0 < self.held < self.measured.n:
+            return ""
+        if self.verdict is Verdict.PARTLY:
+            return f"in {self.held} of {self.measured.n} conditions"
+        return "by the mean over the conditions" if self.verdict is not Verdict.UNDECIDED else ""
+
     def needed(self) -> int | None:
         """About how many replications would decide it, if mean and spread stay; `None` if it is
         decided, or if the mean lies on the rule's end."""

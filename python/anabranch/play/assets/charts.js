@@ -44,6 +44,8 @@ const mostRate = (picture) => Math.max(0, ...picture.flows.map((flow) => {
 export const prepared = (result) => {
   const { series } = result;
   const flows = result.flows.map((it) => it.flow);
+  const sizes = new Set(result.flows.map((it) => it.segment));
+  const [segment] = sizes.size === 1 ? sizes : [null]; // octets of a segment, if all flows have the same
   return Object.fromEntries(KINDS.map((kind) => {
     const count = kind.what === "rate" ? series.rates : series.samples;
     const dates = new Float64Array(count);
@@ -62,22 +64,29 @@ export const prepared = (result) => {
     let top = Math.max(0, ...found.map((it) => it.top));
     if (kind.what === "rate" && !series.arrivals) top = Math.min(top, 1.15 * (mostRate(result.picture) || top));
     const title = kind.what === "rate" && !series.arrivals ? "Data received in order" : kind.title;
-    return [kind.what, { title, dates, lines: found, top, end: series.end_s }];
+    return [kind.what, { title, dates, lines: found, top, end: series.end_s, segment: kind.what === "cwnd" ? segment : null }];
   }));
 };
 
-const shapeOf = (chart) => chart.lines.map((it) => `${it.label}|${it.colour}|${it.dash}`).join("\n");
+const shapeOf = (chart) => [chart.segment, ...chart.lines.map((it) => `${it.label}|${it.colour}|${it.dash}`)].join("\n");
 
 const options = (kind, chart, top, width, height, sync) => {
   const [ink, soft, grid] = ["ink", "soft", "line"].map(colour);
+  const segments = chart.segment ? 1e3 / chart.segment : 0; // in a kB
+  const told = (kB) => `${significant(kB)}${segments ? ` (${significant(kB * segments)} segments)` : ""}`;
   const axis = { stroke: soft, font: "12px system-ui, sans-serif", grid: { stroke: grid, width: 1 }, ticks: { stroke: grid, width: 1 } };
   return {
     width,
     height,
-    scales: { x: { time: false }, y: { range: () => [0, top.value * 1.05 || 1] } },
+    scales: {
+      x: { time: false },
+      y: { range: () => [0, top.value * 1.05 || 1] },
+      ...(segments ? { segments: { from: "y", range: (_u, low, high) => [low * segments, high * segments] } } : {}),
+    },
     axes: [
       { ...axis, size: 30, values: (_u, ticks) => ticks.map((it) => `${significant(it, 6)} s`) },
       { ...axis, size: 48, values: (_u, ticks) => ticks.map((it) => significant(it, 4)) },
+      ...(segments ? [{ ...axis, scale: "segments", side: 1, size: 40, grid: { show: false }, values: (_u, ticks) => ticks.map((it) => significant(it, 4)) }] : []),
     ],
     cursor: { sync: { key: sync, scales: ["x", null] }, drag: { x: true, y: false }, points: { size: 5 } },
     legend: { show: chart.lines.length <= NAMED, live: true, markers: { width: 3, dash: (_u, at) => STYLES[DASHES.indexOf(chart.lines[at - 1]?.dash)] ?? "solid" } },
@@ -89,7 +98,7 @@ const options = (kind, chart, top, width, height, sync) => {
         width: 1.6,
         dash: line.dash,
         points: { show: false },
-        value: (_u, at) => (at === null || Number.isNaN(at) ? "" : `${significant(at)}`),
+        value: (_u, at) => (at === null || Number.isNaN(at) ? "" : told(at)),
         ...(kind.what === "rate" ? { paths: uPlot.paths.stepped({ align: -1 }) } : {}),
       })),
     ],
@@ -143,7 +152,7 @@ const Chart = ({ kind, chart, top, sync, clock }) => {
   const means = chart.lines.slice(0, 6).map((it) => `${it.label} up to ${significant(it.top)} ${kind.unit}`).join(", ");
   return html`
     <figure class="chart" data-chart=${kind.what}>
-      <figcaption>${chart.title} <span class="soft">(${kind.unit})</span></figcaption>
+      <figcaption>${chart.title} <span class="soft">(${kind.unit}${chart.segment ? `; at the right segments of ${chart.segment} octets` : ""})</span></figcaption>
       <div class="plot" role="img" aria-label=${`${chart.title} over time: ${means || "nothing"}`} ref=${host}></div>
       ${chart.lines.length === 0 ? html`<p class="empty">Nothing waited.</p>` : null}
     </figure>`;

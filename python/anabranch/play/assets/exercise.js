@@ -14,7 +14,7 @@ export const Exercise = ({ lab, exercise, open, close }) => {
         <li key=${step.text}><p>${step.text}</p>
           ${step.a ? html`<button type="button" onClick=${() => open(exercise, step)}>Set it</button>` : null}
         </li>`)}</ol>
-      <details><summary>What to see</summary><ul>${exercise.see.map((text) => html`<li key=${text}>${text}</li>`)}</ul></details>
+      <details key=${exercise.id}><summary>What to see</summary><ul>${exercise.see.map((text) => html`<li key=${text}>${text}</li>`)}</ul></details>
       <nav aria-label="Exercises">
         ${beside(-1) ? html`<button type="button" onClick=${() => open(beside(-1))}>◂ ${beside(-1).title}</button>` : null}
         ${beside(1) ? html`<button type="button" onClick=${() => open(beside(1))}>${beside(1).title} ▸</button>` : null}

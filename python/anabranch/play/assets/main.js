@@ -19,7 +19,7 @@ const shownOf = (state) => (state.compare ? SIDES : ["a"]);
 const without = (changes, ids) => Object.fromEntries(Object.entries(changes).filter(([id]) => !ids.includes(id)));
 
 // What a person can do, as changes of the state and runs of settings.
-const useActions = (about, setActive, clock) => {
+const useActions = (about, setActive, clock, setPace) => {
   const { state, latest, change, edited, address } = useAddress(about.first);
   const withSide = (side, changes) => ({ ...latest.current, sides: { ...latest.current.sides, [side]: changes } });
   const known = useSides(latest, (side, ids) => change(withSide(side, without(latest.current.sides[side], ids))));
@@ -45,7 +45,10 @@ const useActions = (about, setActive, clock) => {
     turn: (side) => (id, value) => set(side, { ...latest.current.sides[side], [id]: value }),
     reset: (side) => (id) => set(side, without(latest.current.sides[side], [id])),
     open: (scenario) => goTo({ scenario, exercise: "", compare: false, sides: { a: {}, b: {} } }),
-    exercise: (it, step) => goTo({ scenario: it.scenario, exercise: it.id, compare: Boolean(step?.b), sides: { a: { ...step?.a }, b: { ...step?.b } } }),
+    exercise: (it, step) => {
+      if (step?.pace || !step) setPace(step?.pace ?? 0);
+      goTo({ scenario: it.scenario, exercise: it.id, compare: Boolean(step?.b), sides: { a: { ...step?.a }, b: { ...step?.b } } });
+    },
     leave: () => change({ ...latest.current, exercise: "" }),
   };
 };
@@ -78,8 +81,9 @@ const speedOf = (speed, results) => (speed ? `From the turn to the chart: ${Math
 
 const App = ({ about }) => {
   const [active, setActive] = useState("a");
+  const [pace, setPace] = useState(0); // 0 for one that suits the scenario
   const clock = useMemo(() => new Clock(), []);
-  const actions = useActions(about, setActive, clock);
+  const actions = useActions(about, setActive, clock, setPace);
   const { state, sides, journeys } = actions;
   const shown = shownOf(state);
   const results = shown.map((side) => sides[side]);
@@ -95,7 +99,7 @@ const App = ({ about }) => {
       <div id="results" class="results" tabindex="-1">
         <${Banners} results=${results} />
         <h2 class="title">${results.find((it) => it?.title)?.title ?? ""}</h2>
-        ${results.every((it) => it?.drawn) ? html`<${Player} clock=${clock} end=${clock.end} picture=${results[0].picture} journeys=${shown.map((side) => journeys[side])} load=${(at) => actions.load(shown, at)} />` : null}
+        ${results.every((it) => it?.drawn) ? html`<${Player} clock=${clock} pace=${pace} setPace=${setPace} end=${clock.end} picture=${results[0].picture} journeys=${shown.map((side) => journeys[side])} load=${(at) => actions.load(shown, at)} />` : null}
         <div class="columns">
           ${shown.map((side) => html`<${Setting} key=${side} side=${side} result=${sides[side]} state=${state} tops=${tops} journeys=${journeys[side]} clock=${clock} address=${actions.address} />`)}
         </div>

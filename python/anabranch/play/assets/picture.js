@@ -97,7 +97,7 @@ class Painter {
     const { pen, colours } = this;
     const slowest = Math.min(...this.picture.links.map((it) => it.rate_bps));
     const ranked = [...this.picture.links].sort((a, b) => a.rate_bps - b.rate_bps || b.delay_s - a.delay_s);
-    const shown = new Set(this.dense ? [] : ranked.filter((it, at) => at < NAMED && (it.rate_bps < 5 * slowest || it.delay_s > 0.01)));
+    const shown = new Set(this.dense ? [] : ranked.filter((it, at) => at < NAMED && (it.named || it.rate_bps < 5 * slowest || it.delay_s > 0.01)));
     for (const link of this.picture.links) {
       const [from, to] = link.ends;
       if (!this.places.has(from) || !this.places.has(to)) continue;
@@ -112,7 +112,7 @@ class Painter {
       if (!shown.has(link)) continue;
       pen.fillStyle = colours.soft;
       pen.textAlign = "center";
-      const text = link.rate_bps >= 5e8 ? span(link.delay_s) : `${rate(link.rate_bps)}, ${span(link.delay_s)}`;
+      const text = link.rate_bps >= 5e8 && !link.named ? span(link.delay_s) : `${rate(link.rate_bps)}, ${span(link.delay_s)}`;
       this.label(text, (x0 + x1) / 2, (y0 + y1) / 2 + (this.width < 520 ? 30 : 22));
     }
   }

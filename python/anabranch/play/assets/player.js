@@ -18,9 +18,8 @@ const paceFor = (picture) => {
   return PACES.find((pace) => pace <= (shortest / 2) * 1.5) ?? PACES.at(-1);
 };
 
-export const Player = ({ clock, end, picture, journeys, load }) => {
+export const Player = ({ clock, pace, setPace, end, picture, journeys, load }) => {
   const [playing, setPlaying] = useState(false);
-  const [pace, setPace] = useState(0);
   const [told, setTold] = useState("");
   const slider = useRef(null);
   const shown = useRef(null);

@@ -8,23 +8,24 @@ const MOST = 12;
 export const Results = ({ result }) => {
   const total = result.flows.reduce((sum, it) => sum + it.mbps, 0);
   const ends = result.flows.some((it) => it.finish_s !== null);
-  const links = result.links.filter((it) => it.used > 0.02 || it.dropped > 0).slice(0, 4);
+  const named = new Set(result.picture.links.filter((it) => it.named).map((it) => it.name));
+  const links = result.links.filter((it) => it.used > 0.02 || it.dropped > 0 || named.has(it.link)).slice(0, 4);
   return html`
     <div class="tables">
       <table class="flows"><caption class="sr">Flows</caption>
-        <thead><tr><th scope="col">flow</th><th scope="col" class="n">Mbit/s</th><th scope="col" class="n">share</th>${ends ? html`<th scope="col" class="n">done</th>` : null}<th scope="col" class="n">sent again</th><th scope="col" class="n">timeouts</th></tr></thead>
+        <thead><tr><th scope="col">flow</th><th scope="col" class="n">Mbit/s</th><th scope="col" class="n">share</th>${ends ? html`<th scope="col" class="n">done</th>` : null}<th scope="col" class="n">sent again</th><th scope="col" class="n">timeouts</th><th scope="col" class="n" title="smoothed, mean over the second half of the run">mean RTT</th></tr></thead>
         <tbody>${result.flows.slice(0, MOST).map((flow, index) => html`
           <tr key=${flow.flow}><th scope="row"><span class=${`swatch ${PALETTE[index % PALETTE.length]}`}></span>${flow.flow}</th>
             <td class="n">${significant(flow.mbps)}</td><td class="n">${total > 0 ? `${Math.round((flow.mbps / total) * 100)} %` : "–"}</td>
             ${ends ? html`<td class="n">${flow.finish_s === null ? "–" : span(flow.finish_s)}</td>` : null}
-            <td class="n">${flow.resent.toLocaleString("en")}</td><td class="n">${flow.timeouts}</td></tr>`)}
+            <td class="n">${flow.resent.toLocaleString("en")}</td><td class="n">${flow.timeouts}</td><td class="n">${flow.rtt_s === null ? "–" : span(flow.rtt_s)}</td></tr>`)}
         </tbody>
       </table>
       ${result.flows.length > MOST ? html`<p class="soft">and ${result.flows.length - MOST} more</p>` : null}
       <table class="links"><caption class="sr">Links</caption>
-        <thead><tr><th scope="col">link</th><th scope="col" class="n">used</th><th scope="col" class="n">dropped</th><th scope="col" class="n">marked</th></tr></thead>
+        <thead><tr><th scope="col">link</th><th scope="col" class="n">used</th><th scope="col" class="n">dropped</th><th scope="col" class="n">marked</th><th scope="col" class="n" title="packets that wait, mean over the second half of the run">mean queue</th></tr></thead>
         <tbody>${links.map((link) => html`
-          <tr key=${link.link}><th scope="row">${link.link}</th><td class="n">${(link.used * 100).toFixed(0)} %</td><td class="n">${link.dropped.toLocaleString("en")}</td><td class="n">${link.marked.toLocaleString("en")}</td></tr>`)}
+          <tr key=${link.link}><th scope="row">${link.link}</th><td class="n">${(link.used * 100).toFixed(1)} %</td><td class="n">${link.dropped.toLocaleString("en")}</td><td class="n">${link.marked.toLocaleString("en")}</td><td class="n">${significant(link.queue, 3)}</td></tr>`)}
         </tbody>
       </table>
     </div>`;

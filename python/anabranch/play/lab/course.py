@@ -6,7 +6,6 @@ import functools
 import tomllib
 from dataclasses import dataclass
 from importlib import resources
-from typing import Any
 
 from anabranch.experiment import Scenario
 from anabranch.play import code
@@ -25,6 +24,16 @@ class Step:
     text: str
     a: Changes
     b: Changes | None = None
+    page: str = ""
+    """What the text says besides on the page: notebooks cannot play a run."""
+    pace: float | None = None
+    """Seconds of the run in a second when it is played, of a step that asks for it."""
+
+    def described(self) -> Table:
+        """Describes the step for the page."""
+        found: Table = {"text": f"{self.text} {self.page}".strip(), "a": self.a}
+        optional = {"b": self.b, "pace": self.pace}
+        return found | {key: value for key, value in optional.items() if value is not None}
 
 
 @dataclass(frozen=True)
@@ -61,10 +70,6 @@ class Exercise:
 
     def described(self) -> Table:
         """Describes the exercise for the page: all but the answers."""
-        steps: list[dict[str, Any]] = [
-            {"text": step.text, "a": step.a} | ({} if step.b is None else {"b": step.b})
-            for step in self.steps
-        ]
         return {
             "id": self.id,
             "title": self.title,
@@ -73,7 +78,7 @@ class Exercise:
             "question": self.question,
             "background": self.background,
             "see": list(self.see),
-            "steps": steps,
+            "steps": [step.described() for step in self.steps],
         }
 
 

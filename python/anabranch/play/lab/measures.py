@@ -12,6 +12,7 @@ from anabranch.play import code
 from anabranch.play.controls import turn
 from anabranch.play.controls.control import Value
 from anabranch.play.document import opened
+from anabranch.play.series import late_mean, late_samples
 from anabranch.rows import Flow
 
 OBSERVED = ("cwnd", "srtt")
@@ -70,15 +71,12 @@ def used(result: RunResult, of: str) -> float:
 
 def rtt(result: RunResult, of: str) -> float:
     """Mean of the smoothed round-trip time in the second half of the run, in milliseconds."""
-    return _mean(result, f"{of}.srtt") * 1e3
+    return late_samples(result.series[f"{of}.srtt"], result.run.end_s) * 1e3
 
 
 def queue(result: RunResult, of: str) -> float:
     """Mean number of packets that waited in the second half of the run, by time."""
-    series = result.series[f"{of}.queue"]
-    grid = np.linspace(result.run.end_s / 2, result.run.end_s, 20_000)
-    at = np.searchsorted(series["time_s"], grid, side="right") - 1
-    return float(np.where(at >= 0, np.asarray(series["value"], float)[np.maximum(at, 0)], 0).mean())
+    return late_mean(result.series[f"{of}.queue"], result.run.end_s)
 
 
 def peak(result: RunResult, of: str) -> float:
@@ -98,12 +96,6 @@ def path_rate(result: RunResult, of: str) -> float:
     if path.goodput_bps is None:
         raise InputError.about("lab", "of", of, "a path of Multipath TCP")
     return path.goodput_bps / 1e6
-
-
-def _mean(result: RunResult, name: str) -> float:
-    series = result.series[name]
-    late = np.asarray(series["time_s"]) > result.run.end_s / 2
-    return float(np.mean(np.asarray(series["value"], dtype=float)[late]))
 
 
 MEASURES: Mapping[str, Callable[[RunResult, str], float]] = {

@@ -10,8 +10,10 @@ from matplotlib.figure import Figure
 from anabranch.experiment import RunResult
 from anabranch.play.controls.control import Value
 from anabranch.play.lab.course import setting
+from anabranch.play.series import RATES
+from anabranch.plot import throughput
 
-KINDS = ("cwnd", "queue", "srtt")
+KINDS = ("delivery", "cwnd", "queue", "srtt")
 """What is drawn, a row each."""
 
 
@@ -19,7 +21,7 @@ def show(
     scenario: str, *settings: Mapping[str, Value], kinds: Sequence[str] = KINDS
 ) -> list[RunResult]:
     """Runs a scenario of the lab once for each setting, prints what came of its flows, and draws
-    windows, queues and round-trip times beside each other; returns the results."""
+    rates, windows, queues and round-trip times beside each other; returns the results."""
     runs = [setting(scenario, dict(changes)).run() for changes in settings]
     for run, changes in zip(runs, settings, strict=True):
         _print(run, changes)
@@ -49,5 +51,9 @@ def _draw(runs: Sequence[RunResult], kinds: Sequence[str]) -> Figure:
     )
     for row, kind in zip(axes, kinds, strict=True):
         for axis, run in zip(row, runs, strict=True):
-            run.plot(kind, axes=axis)
+            if kind == "delivery":  # fine enough for the bursts of slow start
+                throughput(run, interval_s=run.run.end_s / RATES, axes=axis)
+                axis.set_ylabel("data received (Mbit/s)")
+            else:
+                run.plot(kind, axes=axis)
     return figure

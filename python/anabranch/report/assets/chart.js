@@ -16,6 +16,10 @@
   };
   const DASHES = [[], [7, 4], [8, 3, 2, 3], [2, 3]]; // by the number of a dash
   const MARKS = ["circle", "square", "triangle", "diamond"];
+  const LETTER = 7; // pixels of a letter of a lane's name, about
+  const NAMES = 0.35; // of the width at most for names beside lanes; longer ones stand above their lanes
+  const LANE = 36; // pixels of a lane with its name above
+  const LOWER = 0.2; // of a lane: what is drawn below its name is moved by so much
   const linked = new Map(); // charts that share their x range, by the name of the link
   const all = [];
 
@@ -142,7 +146,7 @@
       }
       if (low > high) return log ? [1, 10] : [0, 1];
       if (log) return [low / 1.2, high * 1.2];
-      if (this.spec.ynames.length) return [-0.3, this.spec.ynames.length - 0.7];
+      if (this.spec.ynames.length) return this.above ? [-0.5, this.spec.ynames.length - 0.5] : [-0.3, this.spec.ynames.length - 0.7];
       if (this.traces.some((it) => it.kind === "columns")) [low, high] = [Math.min(low, 0), Math.max(high, 0)];
       if (low === high) return low === 0 ? [0, 1] : [Math.min(0, low * 1.1), Math.max(0, low * 1.1)];
       const air = (high - low) * 0.05;
@@ -192,13 +196,24 @@
 
     list() {
       this.legend.replaceChildren();
+      const rows = new Map(); // of a flow or path with several series its name stands once, before them
+      const row = (group) => {
+        if (!rows.has(group)) {
+          rows.set(group, element("div", { class: "row" }, element("span", { class: "soft", "aria-hidden": "true" }, group)));
+          this.legend.append(rows.get(group));
+        }
+        return rows.get(group);
+      };
       for (const trace of this.traces) {
         if (trace.legend === false || (this.group && trace.group && trace.group !== this.group)) continue;
-        const button = element("button", { type: "button", "aria-pressed": String(trace.shown), title: trace.note || "Click to switch, double-click to see it alone" }, swatch(trace), trace.name);
+        const prefix = `${trace.group}: `;
+        const within = trace.group && trace.name.startsWith(prefix);
+        const name = within ? [element("span", { class: "sr" }, prefix), trace.name.slice(prefix.length)] : [trace.name];
+        const button = element("button", { type: "button", "aria-pressed": String(trace.shown), title: trace.note || "Click to switch, double-click to see it alone" }, swatch(trace), ...name);
         button.addEventListener("click", () => this.toggle(trace));
         button.addEventListener("dblclick", () => this.alone(trace));
         trace.button = button;
-        this.legend.append(button);
+        (within ? row(trace.group) : this.legend).append(button);
       }
     }
 
@@ -218,18 +233,18 @@
 
     start() {
       const { spec } = this;
-      const axis = (label) => ({ label, labelSize: 24, stroke: () => this.ink, labelFont: "13px system-ui, sans-serif", font: "12px system-ui, sans-serif",
+      const axis = (label) => ({ ...(label ? { label, labelSize: 24 } : {}), stroke: () => this.ink, labelFont: "13px system-ui, sans-serif", font: "12px system-ui, sans-serif",
         grid: { stroke: () => this.lines, width: 1 }, ticks: { stroke: () => this.lines, width: 1 } });
       const scale = (name) => ({ time: false, auto: false, distr: spec.log.includes(name) ? 3 : 1 });
       const values = (_, ticks) => ticks.map((value) => (value === null ? "" : tick(value)));
       // An axis of names has a tick at each, and no lines between.
       const named = (names) => (names.length ? { splits: () => [...names.keys()], values: (_, ticks) => ticks.map((at) => names[at] ?? ""), grid: { show: false } } : {});
-      const room = spec.ynames.length ? 12 + 7 * Math.max(...spec.ynames.map((it) => it.length)) : 58;
+      const lanes = spec.ynames.length ? { ...named(spec.ynames), values: (_, ticks) => ticks.map((at) => (this.above ? "" : spec.ynames[at] ?? "")) } : {};
       const seen = (type) => type === "mousemove" || type === "mouseleave";
       const options = {
-        width: Math.max(this.plot.clientWidth, 120), height: this.height(), legend: { show: false },
+        ...this.size(Math.max(this.plot.clientWidth, 120)), legend: { show: false },
         scales: { x: scale("x"), y: scale("y") },
-        axes: [{ ...axis(spec.x), values, ...named(spec.xnames) }, { ...axis(spec.y), values, size: room, ...named(spec.ynames) }],
+        axes: [{ ...axis(spec.x), values, ...named(spec.xnames) }, { ...axis(spec.y), values, size: () => this.room(), ...lanes }],
         series: [{}, { scale: "y" }],
         cursor: { drag: { x: true, y: true, uni: 40, setScale: false }, points: { show: false }, bind: { dblclick: () => () => this.reset() },
           ...(spec.link ? { sync: { key: spec.link, setSeries: false, filters: { pub: seen, sub: seen }, scales: ["x", null] } } : {}) },
@@ -245,11 +260,28 @@
       this.listen();
       new ResizeObserver(() => {
         const width = this.plot.clientWidth;
-        if (width > 0 && Math.abs(width - this.u.width) > 1) this.u.setSize({ width, height: this.height() });
+        if (width > 0 && Math.abs(width - this.u.width) > 1) this.resize(width);
       }).observe(this.plot);
     }
 
-    height() { return this.spec.tall ? Math.max(300, Math.min(480, innerHeight * 0.55)) : 250; }
+    // Pixels of the names beside the lanes, of numbers beside the axis.
+    room() {
+      if (this.above) return 8;
+      return this.spec.ynames.length ? 12 + LETTER * Math.max(...this.spec.ynames.map((it) => it.length)) : 58;
+    }
+
+    // The size at a width, and where the names of lanes stand then.
+    size(width) {
+      this.above = false;
+      this.above = this.spec.ynames.length > 0 && this.room() > NAMES * width;
+      if (this.above) return { width, height: Math.max(250, 60 + LANE * this.spec.ynames.length) };
+      return { width, height: this.spec.tall ? Math.max(300, Math.min(480, innerHeight * 0.55)) : 250 };
+    }
+
+    resize(width) {
+      this.u.setSize(this.size(width));
+      this.apply();
+    }
 
     // Moving
 
@@ -397,7 +429,8 @@
 
     draw() {
       const { ctx, bbox } = this.u;
-      const to = { x: this.mapping("x", bbox.left, bbox.width, false), y: this.mapping("y", bbox.top, bbox.height, true) };
+      const at = this.mapping("y", bbox.top, bbox.height, true);
+      const to = { x: this.mapping("x", bbox.left, bbox.width, false), y: this.above ? (value) => at(value - LOWER) : at };
       ctx.save();
       ctx.beginPath();
       ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
@@ -414,8 +447,20 @@
         ctx.stroke();
         drawn += last - first;
       }
+      if (this.above) this.names(ctx, bbox, at);
       ctx.restore();
       this.plot.dataset.drawn = drawn;
+      this.plot.dataset.wide = Math.round(bbox.width / PER_PIXEL);
+      this.plot.dataset.ticks = this.u.axes[0]._values?.filter(Boolean).length ?? 0;
+    }
+
+    // The names of lanes, each above its own.
+    names(ctx, bbox, at) {
+      ctx.fillStyle = this.ink;
+      ctx.font = `${12 * PER_PIXEL}px system-ui, sans-serif`;
+      ctx.textAlign = "left";
+      ctx.textBaseline = "top";
+      this.spec.ynames.forEach((name, lane) => ctx.fillText(name, bbox.left + 4 * PER_PIXEL, at(lane + 0.5) + PER_PIXEL));
     }
 
     line(ctx, { x, y }, first, last, to) {
@@ -464,7 +509,7 @@
 
     // What lasts, as a bar on its lane; flows and outages are wider than what happens within.
     spans(ctx, { x, y, high, name }, first, last, to) {
-      const half = { "flow lasts": .42, outage: .34, "path failed": .24 }[name] ?? .14;
+      const half = ({ "flow lasts": .42, outage: .34, "path failed": .24 }[name] ?? .14) * (this.above ? .65 : 1);
       ctx.globalAlpha = name === "flow lasts" ? .22 : name === "outage" ? .55 : .9;
       for (let i = 0; i < x.length; i++) {
         const [left, right, top, bottom] = [to.x(x[i]), to.x(high[i]), to.y(y[i] + half), to.y(y[i] - half)];
@@ -527,11 +572,11 @@
       for (const figure of document.querySelectorAll("[data-waits]")) { soon.unobserve(figure); make(figure); }
       for (const details of document.querySelectorAll("details")) details.open = true;
       document.documentElement.dataset.printing = "";
-      all.forEach((it) => { it.u.setSize({ width: Math.min(it.u.width, 640), height: it.height() }); it.recolour(); });
+      all.forEach((it) => { it.resize(Math.min(it.u.width, 640)); it.recolour(); });
     });
     addEventListener("afterprint", () => {
       delete document.documentElement.dataset.printing;
-      all.forEach((it) => { it.u.setSize({ width: it.plot.clientWidth, height: it.height() }); it.recolour(); });
+      all.forEach((it) => { it.resize(it.plot.clientWidth); it.recolour(); });
     });
     for (const figure of document.querySelectorAll("[data-chart]")) {
       if (specs[figure.dataset.chart].link) make(figure); // they move together: all at once
