@@ -1,11 +1,12 @@
 """ns-2 and ns-3 beside ours on the workloads of `anabranch bench`.
 
-    python bench/simulators/run.py [--parts instructions,time,memory] [--rounds N] [--bench PROGRAM]
-                                   [--json FILE] [--page PAGE]
+    python bench/simulators/run.py [--parts instructions,time,memory] [--rounds N] [--only ns-3]
+                                   [--bench PROGRAM] [--json FILE] [--page PAGE]
 
 `make simulators` runs it. Each part adds what it finds to FILE (`results/simulators.json`), and
-PAGE's generated section is written from FILE, so that parts can be measured at different times;
-the times of all simulators, whose ratios count, are always of one run. A simulator that is not
+PAGE's generated section is written from FILE, so that parts, and the instructions and memory of
+one simulator, can be measured at different times; the times of all, whose ratios count, are always
+of one run. A simulator that is not
 installed is named, with the package that has it, and the others are measured.
 
 - instructions: callgrind, between two lengths of a run, so that building the network drops out.
@@ -28,7 +29,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -55,10 +56,10 @@ LENGTHS: dict[str, dict[str, tuple[tuple[float, float], tuple[float, float]]]] =
         "replications": ((5, 15), (5, 55)),
     },
     "ns-3": {
-        "long-flow": ((1, 1.25), (1, 2)),
-        "dumbbell-100": ((2, 2.25), (2, 3)),
-        "fat-tree": ((1, 1.25), (1, 1.5)),
-        "replications": ((2, 6), (5, 25)),
+        "long-flow": ((0.75, 0.85), (1, 2)),
+        "dumbbell-100": ((1.5, 1.6), (2, 3)),
+        "fat-tree": ((0.5, 0.6), (1, 1.5)),
+        "replications": ((2, 4), (5, 25)),
     },
 }
 NONE = "\N{EN DASH}"
@@ -322,19 +323,20 @@ def simulators(bench: Path) -> list[Simulator]:
     return found
 
 
-def measure_instructions(found: list[Simulator]) -> dict[str, Any]:
-    """Instructions a packet-hop, by simulator and workload."""
-    table: dict[str, Any] = {}
+def measure_instructions(
+    found: list[Simulator], table: dict[str, Any], save: Callable[[], None]
+) -> None:
+    """Adds instructions a packet-hop, by workload and simulator."""
     for simulator in found:
         for workload, (lengths, _) in LENGTHS[simulator.name].items():
             stretch = simulator.instructions(workload, *lengths)
             row = {"lengths": lengths, "hops": stretch.hops, "per_hop": stretch.per_hop}
             table.setdefault(workload, {})[simulator.name] = row
+            save()
             print(
                 f"{workload:14} {simulator.name:5} {stretch.per_hop:9.0f} instructions a hop",
                 flush=True,
             )
-    return table
 
 
 def measure_time(found: list[Simulator], rounds: int) -> dict[str, Any]:
@@ -359,9 +361,8 @@ def measure_time(found: list[Simulator], rounds: int) -> dict[str, Any]:
     return table
 
 
-def measure_memory(found: list[Simulator]) -> dict[str, Any]:
-    """Peak memory with idle connections, by simulator; `0` has that of a process without any."""
-    table: dict[str, Any] = {}
+def measure_memory(found: list[Simulator], table: dict[str, Any]) -> None:
+    """Adds peak memory with idle connections, by simulator."""
     for simulator in found:
         peaks = [simulator.memory(connections) for connections in CONNECTIONS]
         more = CONNECTIONS[-1] - CONNECTIONS[0]
@@ -371,7 +372,6 @@ def measure_memory(found: list[Simulator]) -> dict[str, Any]:
             "per_connection": (peaks[-1] - peaks[0]) / more,
         }
         print(f"{simulator.name:5} {table[simulator.name]['per_connection']:.0f} B a connection")
-    return table
 
 
 def page(found: dict[str, Any]) -> str:
@@ -509,6 +509,7 @@ def where(found: list[Simulator]) -> str:
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
     parser.add_argument("--parts", default=",".join(PARTS))
+    parser.add_argument("--only")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--bench", type=Path, default=ROOT / "target/release/examples/bench")
     parser.add_argument("--json", type=Path, default=ROOT / "results" / "simulators.json")
@@ -517,23 +518,31 @@ def main(arguments: list[str]) -> int:
     parts = [part for part in options.parts.split(",") if part]
     if unknown := [part for part in parts if part not in PARTS]:
         parser.error(f"unknown part {unknown[0]}; known are {', '.join(PARTS)}")
+    only = options.only.split(",") if options.only else list(LENGTHS)
+    if unknown := [name for name in only if name not in LENGTHS]:
+        parser.error(f"unknown simulator {unknown[0]}; known are {', '.join(LENGTHS)}")
     there = simulators(options.bench.resolve())
+    chosen = [simulator for simulator in there if simulator.name in only]
     found = json.loads(options.json.read_text()) if options.json.exists() else {}
     found["where"] = where(there)
-    for part in parts:
-        try:
-            if part == "instructions":
-                found[part] = measure_instructions(there)
-            elif part == "time":
-                found[part] = measure_time(there, options.rounds)
-            else:
-                found[part] = measure_memory(there)
-        except Missing as missing:
-            print(missing, file=sys.stderr)
+
+    def save() -> None:
         options.json.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile("w", dir=options.json.parent, delete=False) as file:
             json.dump(found, file, indent=1)
         Path(file.name).replace(options.json)
+
+    for part in parts:
+        try:
+            if part == "instructions":
+                measure_instructions(chosen, found.setdefault(part, {}), save)
+            elif part == "time":
+                found[part] = measure_time(chosen, options.rounds)
+            else:
+                measure_memory(chosen, found.setdefault(part, {}))
+        except Missing as missing:
+            print(missing, file=sys.stderr)
+        save()
     if options.page is not None:
         text = options.page.read_text()
         options.page.write_text(SECTION.sub(lambda m: m[1] + page(found) + m[2], text))
