@@ -8,7 +8,7 @@ ARGS ?=
 
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml -o -path 'crates/kernel/objects/*.o') Cargo.toml Cargo.lock
 
-.PHONY: setup reproduce test test-rust test-captures test-python lint format bench bench-parts instructions instructions-record fuzz fuzz-coverage \
+.PHONY: setup reproduce test test-rust test-captures test-python lint format bench bench-parts simulators instructions instructions-record fuzz fuzz-coverage \
 	docs drill-kernel kernel-objects kernel-cost differential docs-images screenshots validation studies mcubic forensics live-studies fidelity fidelity-windows conformance attacks \
 	explore deny live-attacks soak field solo standards scenario-docs manuals wheels clean-install crates platforms clean
 
@@ -45,14 +45,14 @@ test-python: setup
 lint: setup
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
-	$(BIN)/ruff format --check python tests examples packaging
-	$(BIN)/ruff check python tests examples packaging
+	$(BIN)/ruff format --check python tests examples packaging bench/simulators
+	$(BIN)/ruff check python tests examples packaging bench/simulators
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest anabranch._core
 
 format:
 	cargo fmt --all
-	$(BIN)/ruff format python tests examples packaging
+	$(BIN)/ruff format python tests examples packaging bench/simulators
 
 bench: setup
 	$(BIN)/anabranch bench --json $(OUT)/bench.json $(ARGS)
@@ -60,6 +60,12 @@ bench: setup
 # Times of single operations; a name as ARGS selects some.
 bench-parts:
 	cargo bench -p anabranch-parts -- $(ARGS)
+
+# ns-2 and ns-3 beside ours, and their section of docs/performance.md; needs Debian's packages ns2, libns3-dev, g++,
+# pkg-config and valgrind (those that are missing are named), and takes an hour. ARGS can be --rounds N or --parts time.
+simulators: setup
+	cargo build --release --quiet -p anabranch-scenario --example bench
+	$(BIN)/python bench/simulators/run.py --json $(abspath $(OUT))/simulators.json --page docs/performance.md $(ARGS)
 
 # Instructions a packet-hop beside those on record, and the record anew; they need valgrind.
 instructions:

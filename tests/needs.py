@@ -61,6 +61,14 @@ def _program(*names: str) -> Callable[[], str | None]:
     return lambda: next((f"no {name} in PATH" for name in names if not shutil.which(name)), None)
 
 
+def _ns3() -> str | None:
+    tools = _program("g++", "pkg-config")()
+    for header in ("ns3/core-module.h", "valgrind/callgrind.h"):
+        if tools is None and not (Path("/usr/include") / header).exists():
+            return f"{header} is not installed"
+    return tools
+
+
 def _usrsctp() -> str | None:
     header = Path("/usr/include/usrsctp.h")
     return _program("cc")() or (None if header.exists() else f"no {header}")
@@ -122,6 +130,12 @@ NEEDS = {
         "apt-get install clang-16 llvm-16",
         _program("clang-16", "llvm-strip-16"),
         ("make", "clang-16", "llvm-strip-16"),
+    ),
+    "ns-2": Need("apt-get install ns2", _program("ns"), ("ns",)),
+    "ns-3": Need(
+        "apt-get install libns3-dev g++ pkg-config valgrind",
+        _ns3,
+        ("g++", "pkg-config", "ns3bench"),
     ),
     "bash": Need("apt-get install bash", _program("bash"), ("bash",)),
     "ip": Need("apt-get install iproute2", _program("ip"), ("ip",)),
