@@ -193,8 +193,13 @@ impl Connection {
         segment: &TcpSegment,
     ) -> bool {
         let has = |flag| segment.flags.contains(flag);
-        // A subflow that its SYN has opened (RFC 7413) is ready before its handshake is over.
-        let first = matches!(self.subflows[i].stage, Stage::First | Stage::Ready);
+        // The first subflow, where its SYN has opened it (RFC 7413), is ready before its handshake is over; so
+        // is a joined one whose third ACK has the right HMAC, but nothing that TCP takes.
+        let first = match self.subflows[i].stage {
+            Stage::First => true,
+            Stage::Ready => self.subflows.is_first(i),
+            _ => false,
+        };
         match state {
             TcpState::Listen if first && has(TcpFlags::SYN) && !has(TcpFlags::RST) => {
                 self.on_first_syn(segment);

@@ -434,3 +434,24 @@ fn an_answer_to_mp_fail_waits_where_there_is_no_room() {
     world.drive(at_ms(100_000));
     assert_eq!(world.server.observe().bytes_received, 500);
 }
+
+/// The third ACK of a join loses its timestamps, so that TCP drops it (RFC 7323 §3.2), and the SYN/ACK is sent again.
+/// What answers that is of the join, and makes no plain TCP of the connection.
+#[test]
+fn a_join_that_tcp_does_not_hear_changes_nothing() {
+    let mut config = config();
+    config.subflow.timestamps = true;
+    let mut world = world(config.clone(), config, &[A1, A2], &[B1, B2], |_, _| Fate::Deliver);
+    world.client.meddle = Box::new(|segment| {
+        if segment.mp_join().is_some() && !segment.flags.contains(TcpFlags::SYN) {
+            segment.options.timestamps = None;
+        }
+    });
+    world.drive(at_ms(100));
+    world.client.write(100_000);
+    world.drive(at_ms(5000));
+    let joins = world.log.iter().filter(|line| world::show(line).contains("join(MAC)")).count();
+    assert!(joins > 1, "the third ACK came again");
+    assert_eq!(world.server.end.phase(), Phase::Multipath);
+    assert_eq!(world.server.observe().bytes_received, 100_000);
+}
