@@ -116,7 +116,28 @@ pub(super) fn fitted(table: &Table, hosts: &[HostSpec]) -> Option<Table> {
     for flow in flows.into_iter().flatten().filter_map(Value::as_table_mut) {
         fit(flow, hosts);
     }
+    let ports = table.get_mut("listen").and_then(Value::as_array_mut);
+    for port in ports.into_iter().flatten().filter_map(Value::as_table_mut) {
+        fit_port(port, hosts);
+    }
     Some(table)
+}
+
+/// An association at a port may come over IPv6; segments of TCP fit what their peer says.
+fn fit_port(port: &mut Table, hosts: &[HostSpec]) {
+    let text = |field: &str| port.get(field).and_then(Value::as_str).unwrap_or_default();
+    let host = hosts.iter().find(|host| host.name == text("host"));
+    let has_v6 = host.is_some_and(|host| host.families.contains(&Ip::V6));
+    if text("protocol") == "sctp" && has_v6 {
+        set_unless_said(port, "sctp", "ip_header", Value::Integer(40));
+    }
+}
+
+fn set_unless_said(of: &mut Table, part: &str, field: &str, value: Value) {
+    let part = of.entry(part).or_insert_with(|| Value::Table(Table::new()));
+    if let Some(options) = part.as_table_mut() {
+        options.entry(field).or_insert(value);
+    }
 }
 
 fn fit(flow: &mut Table, hosts: &[HostSpec]) {
@@ -144,10 +165,7 @@ fn fit(flow: &mut Table, hosts: &[HostSpec]) {
         _ => &[("tcp", "mss", Value::from("1440 B"))],
     };
     for (part, field, value) in fields {
-        let part = flow.entry(*part).or_insert_with(|| Value::Table(Table::new()));
-        if let Some(options) = part.as_table_mut() {
-            options.entry(*field).or_insert(value.clone());
-        }
+        set_unless_said(flow, part, field, value.clone());
     }
 }
 
@@ -183,6 +201,18 @@ mod tests {
         assert_eq!(spec.config.ip_header, 40);
         let error = scenario("ip = 5", "tcp = {}").unwrap_err().to_string();
         assert!(error.contains("`ip`") && error.contains("allowed: 4, 6"), "{error}");
+    }
+
+    /// A port's packets of SCTP fit as those of the flow that ends there do.
+    #[test]
+    fn associations_at_a_port_fit_into_packets_of_ipv6() {
+        let port = "listen = [{ host = \"b\", port = 80, protocol = \"sctp\" }]";
+        let flow = "protocol = \"sctp\", port = 80, reverse_size = \"100 kB\"";
+        let found = scenario(&format!("ip = 6\n{port}"), flow).unwrap();
+        let Protocol::Sctp(spec) = &found.listeners[0].protocol else { panic!() };
+        assert_eq!(spec.config.ip_header, 40);
+        let result = crate::run(&found, &crate::RunOptions::default()).unwrap();
+        assert_eq!(result.flows[0].reverse_bytes, 100_000);
     }
 
     #[test]

@@ -205,7 +205,7 @@ fn sizes(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
         .octets("mtu", &mut c.mtu)?;
     path_mtu(form, c)?;
     form.says("octets of it kept free for the IP header, 20 or 40")
-        .or_else("20; 40 where both hosts have IPv6")
+        .or_else("20; 40 where both hosts have IPv6, and at a port where its host does")
         .integer("ip_header", 20..=40, &mut c.ip_header)?;
     form.says("of the messages that carry a byte stream")
         .or_else("what fits a packet")
