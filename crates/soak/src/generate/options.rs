@@ -257,7 +257,7 @@ pub(super) fn sctp(draw: &mut Draw, network: &Network) -> (Table, u64) {
         2 => "policy".into(),
         _ => {
             let mut o = Options::new(draw, 0.5);
-            o.maybe("interval", |draw| draw.time(20_000, 5_000_000)).number("burst", 1, 20);
+            o.maybe("interval", |draw| draw.time(200_000, 5_000_000)).number("burst", 1, 20);
             o.table.into()
         }
     });
