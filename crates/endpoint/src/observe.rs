@@ -38,7 +38,7 @@ pub trait Observe {
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Observation {
     /// Congestion window, that of the primary path of an SCTP association. While TCP repairs losses with
-    /// proportional rate reduction, it is what that lets be in flight (RFC 9937 §6).
+    /// proportional rate reduction, it is what that lets be in flight, and a segment at least (RFC 9937 §6).
     pub cwnd: u64,
     /// Slow-start threshold; `u64::MAX` when infinite.
     pub ssthresh: u64,

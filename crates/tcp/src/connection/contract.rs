@@ -130,7 +130,8 @@ impl Observe for Connection {
         let s = &self.sender;
         let fin_acked = s.una > self.data_end();
         Observation {
-            cwnd: self.scheme.window(s),
+            // Nothing may leave before the next ACK where all that is out is lost.
+            cwnd: self.scheme.window(s).max(s.mss),
             ssthresh: s.congestion.ssthresh(),
             in_flight: self.scheme.in_flight(s),
             srtt: s.rtt.srtt(),
