@@ -271,9 +271,9 @@ impl<E: FlowEndpoint> Simulation<E> {
         &self.link_names[link.0 as usize]
     }
 
-    /// Returns the name of a node.
+    /// Returns the name of a node; `forged` for an address that none has, as attackers forge.
     pub fn node_name(&self, node: NodeId) -> &str {
-        &self.node_names[node.0 as usize]
+        self.node_names.get(node.0 as usize).map_or("forged", AsRef::as_ref)
     }
 
     pub(crate) fn hosted(&self, flow: FlowId, side: Side) -> &Hosted<E> {

@@ -226,3 +226,29 @@ fn the_examples_run() {
         }
     }
 }
+
+/// An ICMP error about a flow, from an address that no host has, is a packet of the flow like others where its packets are
+/// observed.
+#[test]
+fn a_forged_sender_has_a_name_in_series() {
+    let text = r#"
+        duration = "2 s"
+        hosts = ["a", "b", "m"]
+        links = [
+            { ends = ["a", "b"], rate = "100 kbit/s", delay = "1 ms" },
+            { ends = ["m", "b"], rate = "100 kbit/s", delay = "1 ms" },
+        ]
+        flows = [{ name = "f", from = "a", to = "b", protocol = "mptcp" }]
+        observe = [{ what = "packets" }]
+        [[attacks]]
+        name = "x"
+        kind = "icmp-unreachable"
+        flow = "f"
+        from = "m"
+        to = "b"
+        addresses = 1
+    "#;
+    let scenario = Scenario::from_toml(text, "forged.toml").unwrap();
+    let result = anabranch_scenario::run(&scenario, &RunOptions::default()).unwrap();
+    assert!(result.series.iter().any(|series| series.name.contains("forged")));
+}
