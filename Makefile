@@ -59,7 +59,7 @@ bench: setup
 
 # Times of single operations; a name as ARGS selects some.
 bench-parts:
-	cargo bench -p anabranch-parts -- $(ARGS)
+	cargo bench --manifest-path bench/parts/Cargo.toml -- $(ARGS)
 
 # ns-2 and ns-3 beside ours, and their section of docs/performance.md; needs Debian's packages ns2, libns3-dev, g++,
 # pkg-config and valgrind (those that are missing are named), and takes an hour. ARGS can be --rounds N or --parts time.
@@ -87,7 +87,7 @@ fuzz-coverage:
 
 # Licences, sources and, where a database can be had, advisories of the dependencies; needs cargo-deny.
 deny:
-	for workspace in . fuzz bench/tcp-peers; do \
+	for workspace in . fuzz bench/parts bench/tcp-peers; do \
 		cargo deny --manifest-path $$workspace/Cargo.toml --config deny.toml check licenses bans sources || exit 1; \
 	done
 	cargo deny check advisories || echo "advisories were not checked: there is no database" >&2
