@@ -76,7 +76,7 @@ pub enum Choice {
     New(u32),
     /// New data is given to a subflow, where it waits for the subflow's window.
     Assign {
-        /// Number of the subflow.
+        /// Number of the subflow that gets the data.
         id: u32,
         /// Octets that it gets, at most [`Stream::window_left`]; fewer where less is there.
         len: u64,

@@ -71,7 +71,7 @@ impl Linux {
         !self.writer_sleeps
     }
 
-    /// Gives a burst to a subflow whose buffer has room; `held` octets of the connection's, of `size`, are in use.
+    /// Gives a burst to a subflow whose buffer has room, as has the connection's of `size` octets.
     fn burst(&mut self, subflow: &Candidate, stream: &Stream, size: u64) -> Choice {
         let burst = BURST.min(stream.window_left);
         let (queued, new) = (subflow.queued as f64, burst as f64);
@@ -105,19 +105,19 @@ fn buffer(cwnd: u64, mss: u64) -> u64 {
 
 impl Scheduler for Linux {
     fn choose(&mut self, candidates: &[Candidate], stream: &Stream) -> Choice {
-        let mut best: Option<(f64, &Candidate)> = None;
+        let mut best: Option<(f64, u64, &Candidate)> = None;
         let mut size = 0;
         for candidate in candidates {
             let known = self.know(candidate);
             size += known.buffer;
             let linger = candidate.queued as f64 / known.pace.max(1.0);
-            if best.is_none_or(|(least, _)| linger < least) {
-                best = Some((linger, candidate));
+            if best.is_none_or(|(least, ..)| linger < least) {
+                best = Some((linger, known.buffer, candidate));
             }
         }
         match best {
-            Some((_, subflow))
-                if self.may_write(stream, size) && subflow.queued < self.know(subflow).buffer =>
+            Some((_, buffer, subflow))
+                if self.may_write(stream, size) && subflow.queued < buffer =>
             {
                 self.burst(subflow, stream, size)
             }

@@ -324,7 +324,7 @@ fn losses(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
     .boolean("burst_keeps_window", &mut c.burst_keeps_window)
 }
 
-/// When a SACK leaves.
+/// How many packets a SACK waits for, how long at most, and what data asks for one at once.
 fn acknowledgments(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
     form.says(
         "a SACK for every second packet, at the latest after this; a number above the sender's \
