@@ -45,6 +45,7 @@ test-python: setup
 lint: setup
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
+	cargo clippy --manifest-path bench/parts/Cargo.toml --target-dir target --all-targets --quiet -- -D warnings
 	$(BIN)/ruff format --check python tests examples packaging bench/simulators
 	$(BIN)/ruff check python tests examples packaging bench/simulators
 	$(BIN)/mypy
