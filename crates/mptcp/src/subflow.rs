@@ -224,11 +224,16 @@ impl Subflow {
         self.passage == Passage::Unknown && ack > 1
     }
 
-    /// Data has waited for a DATA_ACK for long, and the last ACK of this subflow, which has nothing
-    /// outstanding, had no option: nothing tells that options still come through.
-    pub fn has_fallen_mute(&self) -> bool {
+    /// Its last ACK had no option: where data has waited for a DATA_ACK for long, nothing tells that
+    /// options still come through.
+    pub fn is_mute(&self) -> bool {
+        self.passage == Passage::Doubtful
+    }
+
+    /// Its peer has acknowledged everything that was sent on it.
+    pub fn has_delivered_all(&self) -> bool {
         let (una, end) = self.tcp.outstanding();
-        self.passage == Passage::Doubtful && una == end
+        una == end
     }
 
     /// Ends it by a FIN. A handshake that is under way is not worth finishing.

@@ -67,14 +67,17 @@ impl Connection {
     pub(super) fn on_data_timeout(&mut self, now: Time) {
         let (rto, most) = (self.subflows.longest_rto(), self.config.subflow.max_retries);
         let subflows = &self.subflows;
-        match self.sender.on_retransmission_timer(now, rto, most, || subflows.is_watched()) {
-            Overdue::NotBefore(due) => return self.timers.set(Due::Retransmit, due),
-            Overdue::GiveUp => return self.give_up(now),
-            Overdue::Retry => {}
+        let overdue = self.sender.on_retransmission_timer(now, rto, most, || subflows.is_watched());
+        if let Overdue::NotBefore(due) = overdue {
+            return self.timers.set(Due::Retransmit, due);
         }
-        if self.has_fallen_mute() {
+        let is_mute = self.is_mute();
+        if is_mute && self.subflows[0].has_delivered_all() {
             self.on_options_lost(0);
             return self.take_over(now);
+        }
+        if overdue == Overdue::GiveUp {
+            return self.give_up(now);
         }
         let unproven = self.sender.is_unproven() && self.is_contiguous();
         if !self.session.is_confirmed() && !self.session.is_passive() || unproven {
@@ -94,18 +97,19 @@ impl Connection {
         let closed = self.subflows.closed(&self.sender);
         self.subflows.ask_peer_on(closed, &mut self.readiness);
         // Without their mapping, octets at new offsets of the only subflow would be read as new.
-        if self.sender.has_outstanding() && !alive && !unproven {
+        if self.sender.has_outstanding() && !alive && !unproven && !is_mute {
             self.sender.reinject_oldest(self.subflows.mss(), carriers);
         }
         self.arm(now);
     }
 
-    /// The only subflow has delivered all it was given, no DATA_ACK comes, and its ACKs have lost their
-    /// options. A peer may leave out DATA_ACKs that have not moved (§3.3.2), but this one should have.
-    fn has_fallen_mute(&self) -> bool {
+    /// The ACKs of the only subflow have lost their options while something waits for its DATA_ACK: once the subflow has
+    /// delivered all it was given, a peer that leaves out DATA_ACKs that have not moved (§3.3.2) would have sent
+    /// one.
+    fn is_mute(&self) -> bool {
         self.subflows.len() == 1
             && (self.sender.has_outstanding() || self.sender.owes_fin())
-            && self.subflows[0].has_fallen_mute()
+            && self.subflows[0].is_mute()
     }
 
     /// The connection has become TCP between two segments: what the ACKs of its subflow have said so far is

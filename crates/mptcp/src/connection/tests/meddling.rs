@@ -175,6 +175,47 @@ fn what_the_only_subflow_has_delivered_is_not_sent_on_it_again_until_mappings_ar
     assert!(read == text, "{} octets", read.len());
 }
 
+/// The server's options vanish, and its data is lost for so long that the client, whose own data nothing but
+/// bare ACKs have acknowledged, falls back with nothing to send that could tell of it. Losses then keep data
+/// outstanding on the subflow, and what the server sent again at offsets of its own would be read as new.
+#[test]
+fn the_only_subflow_carries_nothing_twice_while_its_acks_have_no_options() {
+    let text: Vec<u8> = (0..60_000_u32).map(|i| (i.wrapping_mul(i) >> 7) as u8).collect();
+    for period in [2, 3, 5] {
+        let (mut since, mut sent) = (false, 0_u32);
+        let rule = |side: Side, packet: &Packet| {
+            let is_data = matches!(&packet.body, Body::Tcp(segment) if segment.payload.len() > 500);
+            since |= side == Side::Client && is_data;
+            sent += (since && side == Side::Server && is_data) as u32;
+            let is_lost =
+                since && side == Side::Server && is_data && (sent < 6 || sent % period == 0);
+            if is_lost { Fate::Drop } else { Fate::Deliver }
+        };
+        let mut config = Config { path_manager: PathManager::Single, ..config() };
+        (config.subflow.timestamps, config.subflow.rto.max) = (true, Span::from_secs(2));
+        let mut world = world(config.clone(), config, &[A1], &[B1], rule);
+        world.client.write_octets(b"who is there?");
+        world.server.write_octets(&text[..300]);
+        world.drive(at_ms(1000));
+        world.server.meddle = strip_from(1);
+        world.client.write_octets(&text[..2000]);
+        world.server.write_octets(&text[300..3000]);
+        let (mut written, mut read) = (3000, text[..300].to_vec());
+        while world.step(at_ms(1_000_000)) {
+            // Each piece follows when the subflow has delivered the one before.
+            if world.server.observe().in_flight == 0 && written < text.len() {
+                written += world.server.write_octets(&text[written..written + 3000]);
+            }
+            let mut buf = [0; 10_000];
+            while let n @ 1.. = world.client.read_octets(&mut buf) {
+                read.extend(&buf[..n]);
+            }
+        }
+        let common = read.iter().zip(&text).take_while(|(a, b)| a == b).count();
+        assert_eq!((read.len(), common), (text.len(), text.len()), "one of {period} is lost");
+    }
+}
+
 /// §3.7: fallback is for a first subflow that has been alone. With two, unmapped octets of the last
 /// that is left may follow something that the other carried, and are never taken for the next.
 #[test]
