@@ -40,6 +40,10 @@ pub struct Manners {
     pub sack_without_fin: bool,
     /// ACKs repeat a FIN that is not acknowledged; those that answer a challenge do not.
     pub repeats_fin: bool,
+    /// The ACK field of a segment from before the window counts, once the segment has been answered; otherwise
+    /// it is dropped (RFC 9293 §3.10.7.4, first check, and app. A.2). With `repeats_fin` it has to: when both
+    /// sides have closed, FINs are all that brings ACKs.
+    pub reads_old_acks: bool,
     /// Any reset in the window is believed, as before RFC 5961 §3.2.
     pub any_reset_in_window: bool,
     /// A SYN in the window resets the connection, as before RFC 5961 §4.2.
@@ -92,6 +96,7 @@ impl Manners {
             buffer_of_whole_segments: true,
             sack_without_fin: true,
             repeats_fin: true,
+            reads_old_acks: true,
             any_reset_in_window: false,
             resets_for_syns: false,
             drops_syn_fin: false,

@@ -98,6 +98,12 @@ fn switches(form: &mut Form<'_>, manners: &mut Manners) -> Result<(), InputError
             &mut m.repeats_fin,
         ),
         (
+            "The ACK field of a segment from before the window counts, once the segment has been \
+             answered (RFC 9293 app. A.2); otherwise it is dropped",
+            "reads_old_acks",
+            &mut m.reads_old_acks,
+        ),
+        (
             "Any reset in the window is believed, as before RFC 5961 §3.2",
             "any_reset_in_window",
             &mut m.any_reset_in_window,

@@ -211,3 +211,33 @@ fn what_waits_to_be_accepted_is_not_forgotten_at_its_end() {
         "#,
     );
 }
+
+/// Both sides have closed at once, and their ACKs repeat FINs that the other has had: each FIN brings the ACK that
+/// ends it, however often packets are doubled.
+#[test]
+fn repeated_fins_do_not_answer_each_other_for_ever() {
+    let verdict = judged(
+        r#"
+        duration = "20 s"
+        hosts = [{ name = "a", interfaces = ["x", "y"] }, { name = "b", interfaces = ["x", "y"] }]
+        [[links]]
+        ends = ["a.x", "b.x"]
+        rate = "100 Mbit/s"
+        delay = "0 s"
+        reverse = { delay = "200 us" }
+        impairments = [{ kind = "duplicate", probability = 1.0 }]
+        [[links]]
+        ends = ["a.y", "b.y"]
+        rate = "10 Mbit/s"
+        delay = "0 s"
+        [[flows]]
+        name = "f"
+        from = "b"
+        to = "a"
+        protocol = "mptcp"
+        size = "0 B"
+        tcp = { profile = "freebsd" }
+        "#,
+    );
+    assert_eq!(ends(&verdict), [End::Completed]);
+}

@@ -10,6 +10,7 @@ use crate::state::State;
 use anabranch_endpoint::CloseReason;
 use anabranch_units::Time;
 use anabranch_wire::{Body, Ecn, Packet, TcpFlags, TcpSegment};
+use std::cmp::Ordering;
 
 impl Connection {
     pub(super) fn on_packet(&mut self, now: Time, packet: &Packet) {
@@ -37,8 +38,7 @@ impl Connection {
         if !self.passes_paws(now, segment) {
             return;
         }
-        // First, check the sequence number. With the window closed, ACKs on
-        // what does not fit are good nevertheless.
+        // First, check the sequence number.
         let reset = segment.flags.contains(TcpFlags::RST);
         let acceptable = match reset {
             true => self.is_reset_acceptable(start),
@@ -46,7 +46,7 @@ impl Connection {
         };
         if !acceptable {
             self.on_unacceptable(now, segment, start);
-            if self.window() > 0 || start != self.receiver.nxt {
+            if !self.reads_unacceptable(segment, start) {
                 return;
             }
         }
@@ -158,6 +158,18 @@ impl Connection {
                 self.on_repeated_syn_ack();
             }
             _ => {}
+        }
+    }
+
+    /// The ACK field of a segment that is not acceptable counts: with the window closed, of what does not
+    /// fit; in BSD stacks, of what has come before.
+    #[cold]
+    fn reads_unacceptable(&self, segment: &TcpSegment, start: u64) -> bool {
+        let is_plain = !segment.flags.intersects(TcpFlags::RST.union(TcpFlags::SYN));
+        match start.cmp(&self.receiver.nxt) {
+            Ordering::Less => is_plain && self.config.manners.reads_old_acks,
+            Ordering::Equal => self.window() == 0,
+            Ordering::Greater => false,
         }
     }
 

@@ -123,6 +123,21 @@ fn acks_repeat_a_fin_that_is_not_acknowledged() {
     assert_eq!(s.arrives(".", 1, 1, 100), [". 2:0 101"]);
 }
 
+/// RFC 9293 app. A.2: both sides have closed at once, and each one's ACKs repeat a FIN that the other has had.
+/// Where what has come before were dropped with its ACK field, they would go on for ever.
+#[test]
+fn the_ack_field_of_a_repeated_fin_counts() {
+    let mut s = fin_wait_1(&freebsd());
+    assert_eq!(s.arrives("F.", 1, 1, 0), ["F. 1:0 2"]);
+    assert_eq!(s.arrives("F.", 1, 2, 0), [". 2:0 2"]);
+    assert_eq!(s.end.state(), State::TimeWait);
+
+    let mut s = fin_wait_1(&with(|it| it.reads_old_acks = false));
+    s.arrives("F.", 1, 1, 0);
+    assert_eq!(s.arrives("F.", 1, 2, 0), ["F. 1:0 2"]);
+    assert_eq!(s.end.state(), State::Closing);
+}
+
 #[test]
 fn resets_while_closing_are_heard_of() {
     for (config, reason) in [(rfc(), CloseReason::Normal), (freebsd(), CloseReason::Reset)] {
