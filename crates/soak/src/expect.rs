@@ -10,6 +10,7 @@ use anabranch_scenario::schema::{
 };
 use anabranch_scenario::{AttackSpec, Scenario, Target};
 use anabranch_sim::{Duration, Sizes};
+use anabranch_tcp::SynCookies;
 
 /// Retransmission timeouts of the greatest length that a transfer may need, in all.
 const LONGEST_TIMEOUTS: f64 = 5.0;
@@ -33,7 +34,11 @@ impl Expected {
         let slowest = ways(scenario).map(|way| way.rate.as_bps()).min().unwrap_or(1) as f64;
         let others: f64 = scenario.flows.iter().map(|flow| flow.count as f64).sum();
         let attacked = attacks_end(scenario);
+        let keeps_order = ways(scenario).all(|way| way.impairments.is_empty());
         let limit = |flow: &FlowSpec| {
+            if !keeps_order && may_answer_with_cookies(scenario, flow) {
+                return None;
+            }
             let ends = [&flow.protocol, server(scenario, flow)];
             let timeouts = ends.map(|end| longest_timeout(scenario, end, round_trip));
             let timeout = timeouts[0]?.max(timeouts[1]?);
@@ -78,8 +83,29 @@ fn ways(scenario: &Scenario) -> impl Iterator<Item = &Direction> {
     scenario.links.iter().flat_map(|link| [&link.forward, &link.reverse])
 }
 
+/// A SYN cookie is in the ACK of the SYN-ACK and in the first data alone: later data that comes before either meets
+/// a port that remembers nothing, and is answered by a reset (RFC 4987 §3.6, RFC 9293 §3.10.7.2).
+fn may_answer_with_cookies(scenario: &Scenario, flow: &FlowSpec) -> bool {
+    let Some(port) = listener(scenario, flow) else { return false };
+    let flows = scenario.flows.iter().filter(|other| other.port == flow.port);
+    let expected: usize = flows.map(|flow| flow.count as usize).sum();
+    match port.limits.cookies {
+        SynCookies::Off => false,
+        SynCookies::WhenFull => {
+            expected >= port.limits.half_open
+                || scenario.attacks.iter().any(|attack| attack.port == flow.port)
+        }
+        SynCookies::Always => true,
+    }
+}
+
 /// What the server's end of a flow is made of: by the port that listens there, or as the client's.
 fn server<'a>(scenario: &'a Scenario, flow: &'a FlowSpec) -> &'a Protocol {
+    listener(scenario, flow).map_or(&flow.protocol, |port| &port.protocol)
+}
+
+/// The port at which a flow ends.
+fn listener<'a>(scenario: &'a Scenario, flow: &FlowSpec) -> Option<&'a ListenSpec> {
     let is_sctp = |protocol: &Protocol| matches!(protocol, Protocol::Sctp(_));
     let host =
         scenario.hosts.iter().find(|host| host.name == flow.to || host.nodes().contains(&flow.to));
@@ -88,7 +114,7 @@ fn server<'a>(scenario: &'a Scenario, flow: &'a FlowSpec) -> &'a Protocol {
             && Some(port.port) == flow.port
             && is_sctp(&port.protocol) == is_sctp(&flow.protocol)
     };
-    scenario.listeners.iter().find(is_there).map_or(&flow.protocol, |port| &port.protocol)
+    scenario.listeners.iter().find(is_there)
 }
 
 /// Seconds until the last attack is over; infinite where one lasts.
