@@ -14,7 +14,7 @@ use crate::pacing::Pacing;
 use crate::reduction::{SsthreshFrom, held, reported};
 use crate::slow_start::{Exit, SlowStartExit, Step};
 use crate::validation::Validation;
-use crate::window::Window;
+use crate::window::{Window, whole_segments};
 use crate::{Acked, Cause, CongestionEvent, Controller, Feedback, PathView, Shared, Sibling};
 use anabranch_units::{Rate, Span, Time};
 use std::fmt::Debug;
@@ -30,6 +30,9 @@ pub struct Common {
     /// RFC 5681 to the letter). Zero counts as 1; 255 is without limit, while a
     /// timeout is repaired too, as Linux has it.
     pub slow_start_limit: u8,
+    /// A reduction acts on whole segments, rounded down before and after, as in stacks whose window is a
+    /// number of segments and whose growth is counted beside it (Linux: `snd_cwnd`, `snd_cwnd_cnt`). Not the RFC's.
+    pub whole_segments: bool,
     /// What a mark leaves of the window, where that differs from a loss (ABE,
     /// RFC 8511; 0.8 for Reno and 0.85 for CUBIC there).
     pub ecn_beta: Option<f64>,
@@ -45,6 +48,7 @@ impl Default for Common {
             ssthresh_from: SsthreshFrom::InFlight,
             slow_start_exit: SlowStartExit::Standard,
             slow_start_limit: 2,
+            whole_segments: false,
             ecn_beta: None,
             validation: false,
             pacing: None,
@@ -137,6 +141,7 @@ pub struct AckClocked<L> {
     /// may then cover octets that left the network long ago.
     repairing: bool,
     slow_start_limit: u8,
+    whole_segments: bool,
     ssthresh_from: SsthreshFrom,
     pub(crate) law: L,
     extras: Option<Box<Extras>>,
@@ -159,6 +164,7 @@ impl<L: Law> AckClocked<L> {
         let plain = Common {
             ssthresh_from: common.ssthresh_from,
             slow_start_limit: common.slow_start_limit,
+            whole_segments: common.whole_segments,
             ..Common::default()
         };
         let cwnd = initial_window.max(1) as f64;
@@ -178,6 +184,7 @@ impl<L: Law> AckClocked<L> {
             backed_off: false,
             repairing: false,
             slow_start_limit: common.slow_start_limit.max(1),
+            whole_segments: common.whole_segments,
             ssthresh_from: common.ssthresh_from,
             law: L::new(options),
             extras,
@@ -259,6 +266,9 @@ impl<L: Law> Controller for AckClocked<L> {
         if !repeated {
             self.before = self.window;
             self.can_undo = true;
+            if self.whole_segments {
+                self.window.cwnd = whole_segments(self.window.cwnd, mss).max(mss);
+            }
             let mut base = self.ssthresh_from.base(self.window.cwnd, path);
             let mut ecn_beta = None;
             if let Some(extras) = &mut self.extras {
@@ -270,11 +280,14 @@ impl<L: Law> Controller for AckClocked<L> {
                 }
             }
             let own = self.law.reduce(self.window.cwnd, base, event.cause, path);
-            let left = ecn_beta.map_or(own, |beta| base * beta);
+            let mut left = ecn_beta.map_or(own, |beta| base * beta);
+            if self.whole_segments {
+                left = whole_segments(left, mss);
+            }
             let fewest = if ns2 { 1.0 } else { self.law.fewest(event.cause) } * mss;
             self.window.cwnd = self.window.cwnd.min(left.max(fewest)).max(mss);
-            let whole = if ns2 { (left / mss).floor() * mss } else { left };
-            self.window.ssthresh = whole.max(2.0 * mss);
+            let threshold = if ns2 { whole_segments(left, mss) } else { left };
+            self.window.ssthresh = threshold.max(2.0 * mss);
         }
         if event.cause == Cause::Timeout {
             self.window.cwnd = mss; // §3.1, the loss window
@@ -331,9 +344,10 @@ impl<L: Law> Controller for AckClocked<L> {
         let mss = mss as f64;
         // As Linux: slow start goes on to where it was going.
         let avoids = self.window.cwnd >= self.window.ssthresh;
-        self.window.cwnd = (self.window.cwnd / 2.0).max(mss);
+        let whole = |octets| if self.whole_segments { whole_segments(octets, mss) } else { octets };
+        self.window.cwnd = whole(self.window.cwnd / 2.0).max(mss);
         if avoids {
-            self.window.ssthresh = (self.window.ssthresh / 2.0).max(2.0 * mss);
+            self.window.ssthresh = whole(self.window.ssthresh / 2.0).max(2.0 * mss);
         }
         self.can_undo = false;
     }

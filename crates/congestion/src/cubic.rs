@@ -44,9 +44,6 @@ pub struct CubicOptions {
     pub least_first_growth: u8,
     /// Time ahead of now for which the curve is taken.
     pub lookahead: Lookahead,
-    /// Windows, and what is counted towards their growth, are whole segments,
-    /// rounded down, as Linux has them. Not the RFC's.
-    pub whole_segments: bool,
     /// The way to the target is found anew when the window is another, in whole
     /// segments, or when this has passed. 0 is the RFC, with every
     /// ACK; Linux has `HZ / 32`.
@@ -68,7 +65,6 @@ impl Default for CubicOptions {
             reno_step: RenoStep::AtOnce,
             least_first_growth: 0,
             lookahead: Lookahead::Smoothed,
-            whole_segments: false,
             update_interval: Span::ZERO,
             count_limited_time: false,
             common: Common::default(),
@@ -133,11 +129,6 @@ crate::options::ack_driven!(CubicOptions, |o, form| {
          or `\"min-rtt\"`, the smallest (Linux)",
     )
     .choice("lookahead", &aheads, &mut o.lookahead)?;
-    form.says(
-        "windows, reductions and what is counted towards growth are whole segments, rounded \
-         down (Linux)",
-    )
-    .boolean("whole_segments", &mut o.whole_segments)?;
     form.says(
         "the way to the target is kept for so long while the window has as many whole \
          segments; Linux has 1/32 s",
@@ -243,7 +234,7 @@ impl Law for CubicLaw {
             least_first_growth: options.least_first_growth,
             lookahead: options.lookahead,
             count_limited_time: options.count_limited_time,
-            steps: Steps::new(options.whole_segments, options.update_interval).map(Box::new),
+            steps: Steps::new(options.common.whole_segments, options.update_interval).map(Box::new),
             is_known: false,
             was_known: false,
         }

@@ -128,6 +128,20 @@ mod tests {
         }
     }
 
+    /// `tcp_reno_ssthresh`: `snd_cwnd >> 1`, two at least. What `snd_cwnd_cnt` has counted towards the next segment
+    /// is lost.
+    #[test]
+    fn as_in_linux_a_loss_halves_whole_segments() {
+        let common =
+            Common { ssthresh_from: SsthreshFrom::Cwnd, whole_segments: true, ..Common::default() };
+        let options = RenoOptions { common };
+        for (octets, left) in [(12_999, 6), (12_000, 6), (11_999, 5), (11_000, 5), (3_500, 2)] {
+            let mut c = Reno::new(&options, octets, MSS);
+            c.on_congestion(&event(Cause::Loss), &path(8));
+            assert_eq!((c.window(), c.ssthresh()), (left * MSS, left * MSS), "{octets} octets");
+        }
+    }
+
     #[test]
     fn a_reduction_leaves_two_segments_and_a_timeout_one() {
         for (cause, window) in [(Cause::Loss, 2), (Cause::EcnMark, 2), (Cause::Timeout, 1)] {

@@ -8,3 +8,11 @@ pub struct Window {
     /// Slow-start threshold; infinite at first.
     pub ssthresh: f64,
 }
+
+/// What an exact number of segments may have lost on its way through floating point.
+const ALMOST: f64 = 1e-9;
+
+/// Returns `octets` rounded down to whole segments.
+pub(crate) fn whole_segments(octets: f64, mss: f64) -> f64 {
+    (octets / mss + ALMOST).floor() * mss
+}

@@ -46,7 +46,7 @@ impl Profile {
 
     /// The window algorithm with what the stack sets of it. Linux: its modules
     /// (`net/ipv4/tcp_*.c`) reduce the window, not the flight, grow by all that
-    /// is acknowledged in slow start, and halve at a loss in Vegas. ns-2:
+    /// is acknowledged in slow start, have windows of whole segments, and halve at a loss in Vegas. ns-2:
     /// `TcpAgent::slowdown`.
     pub fn window(self, mut algorithm: Algorithm) -> Algorithm {
         if self == Profile::Ns2
@@ -60,6 +60,7 @@ impl Profile {
         if let Some(common) = algorithm.common_mut() {
             common.ssthresh_from = SsthreshFrom::Cwnd;
             common.slow_start_limit = u8::MAX; // no appropriate byte counting
+            common.whole_segments = true; // snd_cwnd
         }
         match &mut algorithm {
             Algorithm::Cubic(cubic) => {
@@ -68,7 +69,6 @@ impl Profile {
                 cubic.reno_step = RenoStep::InARound;
                 cubic.least_first_growth = 5;
                 cubic.lookahead = Lookahead::Smallest;
-                cubic.whole_segments = true;
                 cubic.update_interval = Span::from_micros(31_250); // HZ / 32
                 cubic.count_limited_time = true;
             }
@@ -249,6 +249,7 @@ mod tests {
             let Some(common) = algorithm.common_mut() else { continue };
             assert_eq!(common.ssthresh_from, SsthreshFrom::Cwnd, "{}", info.name);
             assert_eq!(common.slow_start_limit, 255, "{}", info.name);
+            assert!(common.whole_segments, "{}", info.name);
             let has_hystart = matches!(common.slow_start_exit, SlowStartExit::HyStart(_));
             assert_eq!(has_hystart, is_cubic, "{}", info.name);
         }

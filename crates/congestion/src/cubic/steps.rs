@@ -8,6 +8,7 @@
 //! `cwnd / alpha` are, in eighths; and while the window is the same, `cnt` is kept for
 //! some time. With windows of a few segments that makes a difference.
 
+use crate::window::whole_segments;
 use anabranch_units::{Span, Time};
 
 /// What is counted between two steps; windows and ways in octets.
@@ -49,7 +50,7 @@ impl Steps {
 
     /// `octets` in whole segments, where those count.
     pub(super) fn whole(&self, octets: f64, mss: f64) -> f64 {
-        if self.whole_segments { (octets / mss + ALMOST).floor() * mss } else { octets }
+        if self.whole_segments { whole_segments(octets, mss) } else { octets }
     }
 
     /// The first ACK of a congestion avoidance stage.

@@ -21,6 +21,12 @@ fn reduced(options: &CubicOptions, segments: u64) -> Cubic {
     c
 }
 
+/// Windows of whole segments.
+fn whole() -> CubicOptions {
+    let common = Common { whole_segments: true, ..Common::default() };
+    CubicOptions { common, ..plain() }
+}
+
 fn plain() -> CubicOptions {
     CubicOptions { fast_convergence: false, reno_friendly: false, ..CubicOptions::default() }
 }
@@ -320,8 +326,7 @@ fn as_in_linux_the_window_grows_by_whole_segments() {
         reno_friendly: true,
         reno_step: RenoStep::InARound,
         reno_increase: RenoIncrease::Kept,
-        whole_segments: true,
-        ..plain()
+        ..whole()
     };
     let mut c = cubic(&options, 6);
     c.window.ssthresh = 6.0 * MSS as f64;
@@ -333,7 +338,7 @@ fn as_in_linux_the_window_grows_by_whole_segments() {
 /// moment after the curve left 6 it is 9 - (410 offs^3 >> 40) = 7.
 #[test]
 fn as_in_linux_the_curve_is_rounded_towards_its_plateau() {
-    let options = CubicOptions { whole_segments: true, ..plain() };
+    let options = whole();
     let mut c = reduced(&options, 9);
     assert_eq!(c.window(), 6 * MSS); // 9 * 717 / 1024 = 6.3
     assert_eq!(steps(&mut c, 20), [(6, 7)]);
@@ -341,7 +346,7 @@ fn as_in_linux_the_curve_is_rounded_towards_its_plateau() {
 
 #[test]
 fn as_in_linux_reductions_are_rounded_down() {
-    let options = CubicOptions { whole_segments: true, fast_convergence: true, ..plain() };
+    let options = CubicOptions { fast_convergence: true, ..whole() };
     for (segments, left) in [(10, 7), (9, 6), (8, 5), (7, 4), (6, 4), (5, 3), (4, 2), (3, 2)] {
         assert_eq!(reduced(&options, segments).window(), left * MSS, "{segments}");
     }

@@ -91,6 +91,7 @@ fn algorithms() -> Vec<(Algorithm, Kind)> {
     let from_window = Common {
         ssthresh_from: SsthreshFrom::Cwnd,
         slow_start_limit: 0,
+        whole_segments: true,
         slow_start_exit: SlowStartExit::Limited { max_ssthresh: 20 },
         ..Common::default()
     };
@@ -126,10 +127,9 @@ fn with_common(common: &Common) -> impl Iterator<Item = Algorithm> + use<> {
             reno_increase: RenoIncrease::Kept,
             reno_step: RenoStep::InARound,
             lookahead: Lookahead::Smallest,
-            whole_segments: true,
             update_interval: Span::from_micros(31_250),
             count_limited_time: true,
-            common: common(),
+            common: Common { whole_segments: true, ..common() },
             ..CubicOptions::default()
         }),
     ]

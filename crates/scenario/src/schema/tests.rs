@@ -93,6 +93,7 @@ fn every_option_of_a_window_is_read_and_written() {
     let common = [
         r#"ssthresh_from = "cwnd""#,
         "slow_start_limit = 3",
+        "whole_segments = true",
         r#"slow_start_exit = "limited""#,
         r#"slow_start_exit = { rule = "limited", max_ssthresh = 50 }"#,
         r#"slow_start_exit = "hystart""#,
@@ -114,7 +115,6 @@ fn every_option_of_a_window_is_read_and_written() {
         ("cubic", "reno_step = \"in-a-round\""),
         ("cubic", "least_first_growth = 5"),
         ("cubic", "lookahead = \"min-rtt\""),
-        ("cubic", "whole_segments = true"),
         ("cubic", r#"update_interval = "32 ms""#),
         ("cubic", "count_limited_time = true"),
         ("highspeed", "low_window = 30"),

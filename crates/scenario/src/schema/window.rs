@@ -111,6 +111,11 @@ fn common(form: &mut Form<'_>, o: &mut Common, answers_marks: bool) -> Result<()
         "segments that an ACK may add in slow start, 1 to 255 (RFC 3465); 255 is without limit",
     )
     .integer("slow_start_limit", 1..=255, &mut o.slow_start_limit)?;
+    form.says(
+        "a reduction acts on whole segments, rounded down before and after (Linux); for CUBIC what is counted \
+         towards growth, too",
+    )
+    .boolean("whole_segments", &mut o.whole_segments)?;
     slow_start_exit(form, &mut o.slow_start_exit)?;
     form.says("congestion-window validation (RFC 7661)")
         .boolean("validation", &mut o.validation)?;

@@ -18,11 +18,11 @@ pub(super) fn window(draw: &mut Draw) -> Value {
         o.word("ssthresh_from", &["in-flight", "cwnd", "ns2"]);
         o.number("slow_start_limit", 1, 255);
         o.word("slow_start_exit", &["standard", "limited", "hystart", "hystart++"]);
-        o.switches(&["validation", "pacing"]);
+        o.switches(&["validation", "pacing", "whole_segments"]);
     }
     match name {
         "cubic" => {
-            o.switches(&["fast_convergence", "reno_friendly", "whole_segments"]);
+            o.switches(&["fast_convergence", "reno_friendly"]);
             o.switches(&["count_limited_time"]);
             o.word("reno_increase", &["whole", "kept"])
                 .word("reno_step", &["at-once", "in-a-round"]);

@@ -9,7 +9,7 @@
 //! sends beyond the window on duplicate ACKs only where limited transmit is
 //! switched on (the published figures have it off).
 
-use super::prr::Prr;
+use super::prr::{self, Prr};
 use super::{Next, Rto, Scheme, again, in_order, limited_transmit};
 use crate::ack::Ack;
 use crate::range_set::Range;
@@ -116,8 +116,7 @@ impl Scheme for Fack {
     }
 
     fn window(&self, s: &Sender) -> u64 {
-        let prr = self.prr.as_ref().filter(|_| self.repair.is_some());
-        prr.map_or_else(|| s.cwnd(), |prr| prr.window())
+        prr::window(self.prr.as_deref().filter(|_| self.repair.is_some()), s)
     }
 
     fn in_flight(&self, s: &Sender) -> u64 {

@@ -104,6 +104,11 @@ impl Prr {
     }
 }
 
+/// Returns how many octets may be in flight: what a reduction that is being spread allows, else the window.
+pub(crate) fn window(spread: Option<&Prr>, s: &Sender) -> u64 {
+    spread.map_or_else(|| s.cwnd(), Prr::window)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

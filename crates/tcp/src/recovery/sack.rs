@@ -14,7 +14,7 @@
 //! pipe that lost octets have left, RFC 6675's.
 
 use super::catalogue::Pipe;
-use super::prr::Prr;
+use super::prr::{self, Prr};
 use super::{Next, Rto, Scheme, again, in_order, limited_transmit};
 use crate::ack::Ack;
 use crate::range_set::Range;
@@ -204,8 +204,7 @@ impl Scheme for Sack {
     }
 
     fn window(&self, s: &Sender) -> u64 {
-        let prr = self.prr.as_ref().filter(|_| self.repair.is_some());
-        prr.map_or_else(|| s.cwnd(), |prr| prr.window())
+        prr::window(self.prr.as_deref().filter(|_| self.repair.is_some()), s)
     }
 
     fn in_flight(&self, s: &Sender) -> u64 {
