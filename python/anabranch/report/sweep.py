@@ -29,6 +29,7 @@ def write_sweep_report(directory: Path, title: str, result: SweepResult) -> None
         title=title,
         means=table,
         pairs=pairs,
+        shares=si.SHARE in units(result).values(),
         numbers=numbers,
         links=links(directory, "."),
     )
