@@ -18,8 +18,10 @@ from anabranch.report.study import write_study_report
 from anabranch.rows import plain
 from anabranch.stats import Estimate
 from anabranch.studies import drawing
+from anabranch.studies.live import Further, LiveOutcome
 from anabranch.studies.results import StudyResult
 from anabranch.sweep import Parameter, Replications, Sweep
+from anabranch.trials.worlds import Timing
 from anabranch.verdicts import Claim, Statement, near
 from browser import browser
 from conftest import TWO_HOSTS
@@ -82,6 +84,12 @@ def _study(place: Path) -> None:
     StudyResult(
         "mcubic", "A study", "Somebody 2001", "Is it?", "It is.", "quick", claims, figures,
         ["a choice"], ["a finding"], "hosts = []", {"seed": 1}, "first",
+    ).save(place / "mcubic")  # fmt: skip
+    timing = Timing("batch-00", 3, 1, 1000, 3e-5, 1e-4, 1e-3, 1e-3, ("one was late",))
+    LiveOutcome(
+        "mcubic", True, "Ours to a kernel's.", ["A tenth of the rates."], {"R": "too long"},
+        claims, claims, [timing],
+        [Further("kernel", "Kernels at both ends.", claims, [timing])],
     ).save(place / "mcubic")  # fmt: skip
     write_study_report(place)
 
