@@ -163,6 +163,24 @@ def test_paper_has_every_chart(chromium: Any, pages: dict[str, Path], kind: str)
     context.close()
 
 
+def test_on_a_phone_a_sweep_is_its_figures(chromium: Any, pages: dict[str, Path]) -> None:
+    """Its rows, each a card there, are folded; where they have room they are open."""
+    heights = {}
+    for width in (390, 1400):
+        context = chromium.new_context(viewport={"width": width, "height": 844})
+        tab = context.new_page()
+        tab.goto(pages["sweep"].as_uri())
+        tab.wait_for_selector("html[data-ready]")
+        table = tab.locator("table").last
+        assert table.is_visible() == (width == 1400)
+        heights[width] = tab.evaluate("document.documentElement.scrollHeight")
+        if width == 390:
+            tab.locator("details.wide summary").last.click()
+            assert table.is_visible()
+            assert tab.evaluate("document.documentElement.scrollHeight") > 1.3 * heights[width]
+        context.close()
+
+
 def test_links_between_pages_lead_to_claims(chromium: Any, pages: dict[str, Path]) -> None:
     context = chromium.new_context()
     tab = context.new_page()
