@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import json
+import os
 import re
 import shlex
 import shutil
@@ -139,6 +140,34 @@ def test_commands_of_the_overview(
     monkeypatch.chdir(tmp_path)
     result = anabranch(command, *arguments)
     assert result.returncode == 0, result.stderr
+
+
+def test_the_page_of_failover_shows_what_its_programs_print(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the order of the page: a block of text is the output of the program or command before."""
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
+    monkeypatch.setenv("BROWSER", "true")  # which `view` would open
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    text = (ROOT / "docs" / "howto" / "failover.md").read_text(encoding="utf-8")
+    printed, compared = "", 0
+    for kind, body in BLOCK.findall(text):
+        if kind == "text":
+            assert body == printed
+            compared += 1
+            continue
+        command = ["sh", "-e", "-c", body]
+        if kind == "python":
+            name = body.splitlines()[0].removeprefix("# ")
+            (tmp_path / name).write_text(body, encoding="utf-8")
+            command = [sys.executable, "-W", "error", name]
+            if "sys.argv" in body:  # the commands below give it its arguments
+                continue
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, f"{body}: {done.stderr}"
+        printed = done.stdout
+    assert compared == 4
+    assert (tmp_path / "failover.pdf").read_bytes().startswith(b"%PDF")
 
 
 @pytest.mark.needs("cargo")

@@ -6,11 +6,13 @@ import re
 from pathlib import Path
 
 import pytest
+from matplotlib.figure import Figure
 
 from anabranch.play.lab import Exercise, exercises, setting
 from anabranch.play.lab.answers import measured, page
 from anabranch.play.lab.measures import MEASURES, run
 from anabranch.play.lab.notebooks import notebook
+from anabranch.play.lab.showing import show
 from anabranch.play.running import answer
 from conftest import Command
 
@@ -111,6 +113,27 @@ def test_segments_are_without_timestamps_where_there_are_none() -> None:
 def test_a_setting_that_cannot_be_is_refused() -> None:
     with pytest.raises(ValueError, match="allowed: a whole number from 1"):
         setting("lab:sawtooth", {"links.bottleneck.buffer": 0})
+
+
+def test_what_notebooks_show_has_units_that_fit(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Beside each other on one scale: a rate a thousand times smaller is no curve as high."""
+    figure = Figure()
+    monkeypatch.setattr("matplotlib.pyplot.show", lambda: None)
+    monkeypatch.setattr("matplotlib.pyplot.subplots", lambda *a, **k: _drawn(figure, *a, **k))
+    show("lab:slow-start", {}, {"links.bottleneck.rate": 0.1}, kinds=("delivery", "srtt"))
+    fast, slow = (line for line in capsys.readouterr().out.splitlines() if "transfer: " in line)
+    assert re.search(r"transfer: [0-9.]{4} Mbit/s, ", fast)
+    assert re.search(r"transfer: [0-9.]{4} kbit/s, ", slow)
+    labels = [axes.get_ylabel() for axes in figure.axes]
+    assert labels[:2] == ["rate (Mbit/s)"] * 2
+    assert labels[2] == labels[3] and labels[2].startswith("smoothed RTT (")
+
+
+def _drawn(figure: Figure, rows: int, columns: int, **_: object) -> tuple[Figure, object]:
+    """Axes without a window to show them in."""
+    return figure, figure.subplots(rows, columns, sharey="row", squeeze=False)
 
 
 def test_the_command_writes_notebooks(anabranch: Command, tmp_path: Path) -> None:

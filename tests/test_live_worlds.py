@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import html
+import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +14,7 @@ import pytest
 import live_page
 from anabranch import tables
 from anabranch.experiment import RunResult
+from anabranch.report.study import write_study_report
 from anabranch.stats import Sample
 from anabranch.studies import ALL
 from anabranch.studies.live import Further, LiveOutcome
@@ -23,9 +27,12 @@ from anabranch.verdicts import Claim, Statement, at_least
 TIMING = Timing("batch-00", 3, 1, 1000, 3e-5, 1e-4, 1e-3, 1e-3, ())
 
 
+def _named(value: float, quantity: str) -> list[Statement]:
+    return [Statement.of(quantity, Sample.of([value, value, value], ["x"]), at_least(1, 0.1))]
+
+
 def _claim(value: float) -> Claim:
-    statement = Statement.of("a ratio", Sample.of([value, value, value], ["x"]), at_least(1, 0.1))
-    return Claim("C1", "It is at least one.", [statement], "", [], "")
+    return Claim("C1", "It is at least one.", _named(value, "a ratio"), "", [], "")
 
 
 def _outcome(rows: Sequence[Mapping[str, Any]]) -> LiveOutcome:
@@ -62,6 +69,64 @@ def test_a_further_world_is_kept_and_written(tmp_path: Path) -> None:
     assert live_page.with_section(page, "mcubic", text) == before + first + "\n" + text
     other = "## `fast-tcp`\n\nnew\n"
     assert live_page.with_section(page, "fast-tcp", other) == before + other + second
+
+
+def test_a_page_has_each_claim_in_every_environment(tmp_path: Path) -> None:
+    """A column for each, under its name and who is real there; a claim with its sentence."""
+    _outcome([]).save(tmp_path / "mcubic")
+    write_study_report(tmp_path)
+    page = (tmp_path / "mcubic" / "report.html").read_text(encoding="utf-8")
+    body = page.split('<section id="live-mcubic">')[1]
+    assert ALL["mcubic"].question in html.unescape(page)
+    for name, says in (
+        ("simulated", "Virtual time, with our stack at every host."),
+        ("live", "Real packets in real time. Ours to a kernel&#39;s."),
+        ("kernel", "Real packets in real time. Kernels at both ends."),
+    ):
+        assert f"<dt><strong>{name}</strong></dt><dd>{says}</dd>" in body
+    assert "The same 3 trials ran in 3 environments" in body
+    assert "in every environment: 0 of 1. Verdicts differ for C1." in body
+    head, row = (part.split("</tr>")[0] for part in body.split("<tr>")[1:3])
+    named = ["claim", "number", "expected", "simulated", "live", "kernel"]
+    assert re.findall(r'<th scope="col">(\w+)</th>', head) == named
+    assert re.findall(r'data-label="(\w+)"', row) == named
+    assert "<strong>C1</strong> It is at least one." in row and "a ratio" in row
+    verdicts = re.findall(r'class="verdict ([\w-]+)"', row)
+    assert verdicts == ["holds", "holds", "does-not-hold"]
+    assert all(f"{value:.2f}" in row for value in (1.2, 1.1, 0.5))
+    assert "numbers of C1" not in body  # its only one is in the row
+    same = replace(_outcome([]), further=[])
+    same.save(tmp_path / "mcubic")
+    write_study_report(tmp_path)
+    page = (tmp_path / "mcubic" / "report.html").read_text(encoding="utf-8")
+    assert "2 environments" in page and "in every environment: 1 of 1.</p>" in page
+
+
+def test_a_page_folds_the_other_numbers_of_a_claim(tmp_path: Path) -> None:
+    first = _claim(1.2)
+    more = Statement.of("another", Sample.of([3.0, 3.0], ["x"]))
+    claim = replace(first, statements=[*first.statements, more], grid=first.statements)
+    outcome = replace(_outcome([]), simulated=[claim], live=[claim], further=[])
+    outcome.save(tmp_path / "mcubic")
+    write_study_report(tmp_path)
+    page = (tmp_path / "mcubic" / "report.html").read_text(encoding="utf-8")
+    folded = page.split("<details><summary>All 3 numbers of C1</summary>")[1].split("</details>")[0]
+    scopes = re.findall(r'data-label="case">([\w ]+)<', folded)
+    assert scopes == ["as published", "as published", "over the grid"]
+    assert folded.count('class="verdict holds"') == 4  # a number without a rule has none
+
+
+def test_a_number_that_was_not_measured_somewhere_is_a_dash(tmp_path: Path) -> None:
+    whole = replace(_claim(1.2), statements=[*_named(1.2, "first"), *_named(3.0, "second")])
+    lacking = replace(whole, statements=_named(3.1, "second"))
+    outcome = replace(_outcome([]), simulated=[whole], live=[lacking], further=[])
+    outcome.save(tmp_path / "mcubic")
+    write_study_report(tmp_path)
+    page = (tmp_path / "mcubic" / "report.html").read_text(encoding="utf-8")
+    folded = page.split("<details><summary>All 2 numbers of C1</summary>")[1]
+    first, second = (row.split("</tr>")[0] for row in folded.split("<tr>")[2:4])
+    assert "first" in first and "1.20" in first and first.count("\N{EN DASH}") == 1
+    assert "second" in second and "3.00" in second and "3.10" in second
 
 
 def test_the_kernels_of_the_world_have_every_host(tmp_path: Path) -> None:

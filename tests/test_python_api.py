@@ -159,6 +159,46 @@ def test_one_call_one_figure(result: RunResult) -> None:
     assert result.plot("cwnd", axes=axes) is axes.get_figure()
 
 
+def test_axes_have_the_prefix_that_fits() -> None:
+    """As tables have: kB of 300 kB, MB of 2 MB, and rates likewise."""
+    small, large = (
+        Scenario(TWO_HOSTS).set(f"flows.f.size={size}").explored().run(seed=3)
+        for size in ("300 kB", "2 MB")
+    )
+    for kind, one, two in (
+        ("time-sequence", "offset in the stream (kB)", "offset in the stream (MB)"),
+        ("received", "octets received in order (kB)", "octets received in order (MB)"),
+    ):
+        for run, label, most in ((large, two, 2.0), (small, one, 300.0)):
+            (axes,) = run.plot(kind).axes
+            assert axes.get_ylabel() == label
+            drawn = max(float(np.max(line.get_ydata())) for line in axes.lines)
+            assert 0.99 * most <= drawn <= most
+    slow = Scenario(TWO_HOSTS).set("links.0.rate=100 kbit/s").explored().run(seed=3)
+    for kind in ("arrivals", "delivery"):
+        assert slow.plot(kind).axes[0].get_ylabel() == "rate (kbit/s)"
+        assert large.plot(kind).axes[0].get_ylabel() == "rate (Mbit/s)"
+
+
+def test_runs_on_one_axis_have_one_scale() -> None:
+    """Whether they are drawn into each other, or beside each other with a shared axis."""
+    small, large = (
+        Scenario(TWO_HOSTS).set(f"flows.f.size={size}").explored().run(seed=3)
+        for size in ("300 kB", "2 MB")
+    )
+    figure = Figure()
+    left, right = figure.subplots(1, 2, sharey=True)
+    small.plot("received", axes=left)
+    for axes in (left, right):
+        large.plot("received", axes=axes)
+        assert axes.get_ylabel() == "octets received in order (kB)"
+        drawn = float(np.max(axes.lines[-1].get_ydata()))
+        assert drawn == pytest.approx(2000)
+    # A number of another unit has a scale of its own.
+    large.plot("queue", axes=right)
+    assert right.get_ylabel() == "waiting packets"
+
+
 def test_arrivals_are_all_that_was_received(result: RunResult) -> None:
     end = float(result.run["end_s"])
     (line,) = plot.arrived(result, interval_s=end / 8).axes[0].lines
@@ -203,7 +243,7 @@ def test_a_printed_result_is_a_table(result: RunResult) -> None:
     head, row, facts, series = repr(result).splitlines()
     assert head.split()[:2] == ["flow", "protocol"]
     assert "300.0 kB" in row and head.index("goodput") + len("goodput") == row.index("bit/s") + 5
-    assert facts.startswith("seed ")
+    assert facts.startswith("seed ") and facts.endswith(f" {result.run.events:,} events")
     assert series.startswith("series ") and "f.cwnd" in series
 
 

@@ -32,7 +32,7 @@ from anabranch.report.sweep import sweep_charts
 from anabranch.stats import Estimate, Exact
 from anabranch.studies import drawing
 from anabranch.studies.results import FigureEntry, StudyResult
-from anabranch.sweep import Parameter, Sweep
+from anabranch.sweep import Metric, Parameter, Replications, Sweep
 from anabranch.verdicts import Claim, Statement, near
 from conftest import TWO_HOSTS, Command
 
@@ -203,7 +203,32 @@ def test_a_sweep_has_a_report(tmp_path: Path) -> None:
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "a &lt;sweep&gt;" in page
     assert 'data-chart="0"' in page
+    assert "<p>2 points, 2 runs. Varied, with the number of values: loss (2).</p>" in page
+    # The figures are first; the table of all points is folded below them, and there are no pairs.
+    folded = '<details class="wide"><summary>The mean of each metric at each point ('
+    assert f"{folded}{len(result.summary())} rows)" in page
+    assert page.index('data-chart="0"') < page.index("<h2>All points</h2>") < page.index(folded)
+    assert "Paired differences" not in page
     assert "</script><" not in page.split('id="charts">')[1].split("</script>")[0]
+
+
+def test_a_sweep_of_one_point_has_its_table_open(tmp_path: Path) -> None:
+    """There is nothing else on the page."""
+    result = Sweep(Scenario(TWO_HOSTS), [], Replications(2, 2, confidence=0.9)).run(tmp_path)
+    report.write_sweep_report(tmp_path, "one", result)
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "<p>1 point, 2 runs.</p>" in page and "their 90 % intervals" in page
+    assert '<details class="wide">' not in page and 'aria-label="all points"' in page
+
+
+def test_a_sweep_folds_many_pairs(tmp_path: Path) -> None:
+    windows = Parameter.of("window", "flows.f.tcp.window", ["reno", "cubic", "vegas", "htcp"])
+    metrics = [Metric(name, name) for name in ("goodput_bps", "timeouts")]
+    result = Sweep(Scenario(TWO_HOSTS), [windows], metrics=metrics).run(tmp_path)
+    report.write_sweep_report(tmp_path, "many", result)
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "<summary>Each pair and metric (6 rows)</summary>" in page
+    assert "<summary>The mean of each metric at each point (8 rows)</summary>" in page
 
 
 def test_the_headline_of_a_study_stands_before_its_claims(tmp_path: Path) -> None:

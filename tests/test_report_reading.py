@@ -18,8 +18,10 @@ from anabranch.report.study import write_study_report
 from anabranch.rows import plain
 from anabranch.stats import Estimate
 from anabranch.studies import drawing
+from anabranch.studies.live import Further, LiveOutcome
 from anabranch.studies.results import StudyResult
 from anabranch.sweep import Parameter, Replications, Sweep
+from anabranch.trials.worlds import Timing
 from anabranch.verdicts import Claim, Statement, near
 from browser import browser
 from conftest import TWO_HOSTS
@@ -82,6 +84,12 @@ def _study(place: Path) -> None:
     StudyResult(
         "mcubic", "A study", "Somebody 2001", "Is it?", "It is.", "quick", claims, figures,
         ["a choice"], ["a finding"], "hosts = []", {"seed": 1}, "first",
+    ).save(place / "mcubic")  # fmt: skip
+    timing = Timing("batch-00", 3, 1, 1000, 3e-5, 1e-4, 1e-3, 1e-3, ("one was late",))
+    LiveOutcome(
+        "mcubic", True, "Ours to a kernel's.", ["A tenth of the rates."], {"R": "too long"},
+        claims, claims, [timing],
+        [Further("kernel", "Kernels at both ends.", claims, [timing])],
     ).save(place / "mcubic")  # fmt: skip
     write_study_report(place)
 
@@ -153,6 +161,24 @@ def test_paper_has_every_chart(chromium: Any, pages: dict[str, Path], kind: str)
     assert tab.evaluate("getComputedStyle(document.querySelector('header')).display") == "none"
     tab.evaluate("dispatchEvent(new Event('afterprint'))")
     context.close()
+
+
+def test_on_a_phone_a_sweep_is_its_figures(chromium: Any, pages: dict[str, Path]) -> None:
+    """Its rows, each a card there, are folded; where they have room they are open."""
+    heights = {}
+    for width in (390, 1400):
+        context = chromium.new_context(viewport={"width": width, "height": 844})
+        tab = context.new_page()
+        tab.goto(pages["sweep"].as_uri())
+        tab.wait_for_selector("html[data-ready]")
+        table = tab.locator("table").last
+        assert table.is_visible() == (width == 1400)
+        heights[width] = tab.evaluate("document.documentElement.scrollHeight")
+        if width == 390:
+            tab.locator("details.wide summary").last.click()
+            assert table.is_visible()
+            assert tab.evaluate("document.documentElement.scrollHeight") > 1.3 * heights[width]
+        context.close()
 
 
 def test_links_between_pages_lead_to_claims(chromium: Any, pages: dict[str, Path]) -> None:

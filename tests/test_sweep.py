@@ -24,6 +24,8 @@ from hypothesis import strategies as st
 
 from anabranch import InputError, RunError, Scenario, tables
 from anabranch import sweep as sweeps
+from anabranch.plotting.chart import Request, chart
+from anabranch.report.sweep import sweep_tables, write_sweep_report
 from anabranch.stats import Estimate
 from anabranch.sweep import Metric, Parameter, Replications, Sweep, reading
 from anabranch.sweep.executors import Local
@@ -33,6 +35,7 @@ from anabranch.sweep.store import Point, Store
 from conftest import TWO_HOSTS, Command
 
 GOODPUT = Metric("goodput", "goodput_bps", of="f")
+GOODPUT_OF_ALL = Metric("goodput", "goodput_bps")
 LOSS = "links.0.impairments.0.rate"
 
 
@@ -511,6 +514,32 @@ def test_pairs_of_a_categorical_parameter(tmp_path: Path) -> None:
     assert (pairs[0]["difference"], pairs[0]["n"]) == (expected.mean, 6)
     written = tables.read_csv(tmp_path / "paired.csv")
     assert [float(row["difference"]) for row in written] == [row["difference"] for row in pairs]
+
+
+def test_differences_of_shares_are_points(tmp_path: Path) -> None:
+    """From 40 % to 50 % it is 10 points, not 10 %: in tables and in figures."""
+    paths = {"table": "paths", "column": "new_bytes", "of": "get"}
+    sweep = Sweep(
+        Scenario(TWO_PATHS),
+        [Parameter.of("manager", "flows.0.mptcp.path_manager", ["full-mesh", "single"])],
+        Replications.exactly(2),
+        [Metric("share", path="a.wifi", reduce="share", **paths), GOODPUT_OF_ALL],
+    )
+    result = sweep.run(tmp_path)
+    (mean, _), (pair, other) = (each.rows[:2] for each in sweep_tables(result))
+    means = {row["manager"]: float(row["mean"] or 0) for row in result.summary()[::2]}
+    assert means["single"] == 1.0 and 0.5 < means["full-mesh"] < 0.95
+    assert mean[-2].endswith(" %")
+    apart = float(result.pairs()[0]["difference"] or 0)
+    assert apart == pytest.approx(1.0 - means["full-mesh"])
+    assert pair[-2].startswith(f"{100 * apart:.1f}") and pair[-2].endswith(" points")
+    assert other[-2].endswith("bit/s")
+    drawn = chart(result.frame("share"), Request(kind="paired"))
+    assert drawn.y == "share: single \u2212 full-mesh (points)"
+    assert list(drawn.data["y"]) == pytest.approx([100 * apart])
+    write_sweep_report(tmp_path, "shares", result)
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert " points</td>" in page and "percentage points" in page
 
 
 def test_the_command_shows_units_and_pairs(

@@ -80,5 +80,5 @@ def _cell(column: str, value: rows.Cell) -> str:
 def _facts(result: Recorded) -> str:
     run = result.run
     if isinstance(run, rows.Run):
-        return f"seed {run.seed}, replication {run.replication}, {run.events} events"
-    return f"{run.end_s:g} s"
+        return f"seed {run.seed}, replication {run.replication}, {run.events:,} events"
+    return si.text(run.end_s, "s", DIGITS)

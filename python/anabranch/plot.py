@@ -9,16 +9,19 @@ from __future__ import annotations
 import importlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from numpy.typing import NDArray
 
 from anabranch import si, timeline
 from anabranch.errors import InputError
 from anabranch.looks import COLOURS
 from anabranch.observed import AXES, LANE, STATES, arrivals, rate
 from anabranch.recorded import Recorded, Series
+from anabranch.si import Scale
 
 
 def plot(
@@ -39,8 +42,8 @@ def plot(
     chosen = select(result, kind, of)
     label, title = AXES.get(kind, (kind, kind))
     known = np.concatenate([np.asarray(each["value"], dtype=float) for each in chosen.values()])
-    scaled = si.scale(known, si.unit_of_series(kind))
-    axes = _axes(axes, title, "time (s)", scaled.axis(label.partition(" (")[0]))
+    axes = _axes(axes, title, "time (s)", label)
+    scaled = _scaled(axes, known, si.unit_of_series(kind), label.partition(" (")[0])
     if kind == "path_state":
         axes.set_yticks(range(len(STATES)), STATES)
     for colour, (name, series) in zip(_colours(), chosen.items(), strict=False):
@@ -57,17 +60,20 @@ def time_sequence(
 ) -> Figure:
     """Segments sent, those sent again, and what was acknowledged. Observe `packets`."""
     sent = select(result, "sends", of)
-    axes = _axes(axes, "Time-sequence", "time (s)", "offset in the stream (octets)")
+    every = np.concatenate([np.asarray(each["value"], dtype=float) for each in sent.values()])
+    axes = _axes(axes, "Time-sequence", "time (s)", "")
+    scaled = _scaled(axes, every, "B", "offset in the stream")
     for colour, (name, series) in zip(_colours(), sent.items(), strict=False):
         again = np.asarray(series["retransmission"], dtype=bool)
-        times, offsets = series["time_s"], series["value"]
+        times, offsets = series["time_s"], series["value"] / scaled.factor
         dots: dict[str, Any] = {"linestyle": "none", "markersize": 3}
         axes.plot(times[~again], offsets[~again], marker=".", color=colour, label=name, **dots)
         label = f"{name}, again"
         axes.plot(times[again], offsets[again], marker="x", color="#000000", label=label, **dots)
         if acks := result.series.get(f"{name}.acks"):
             step: dict[str, Any] = {"drawstyle": "steps-post", "linewidth": 0.8, "color": colour}
-            axes.plot(acks["time_s"], acks["value"], label=f"{name}, acknowledged", **step)
+            acked = acks["value"] / scaled.factor
+            axes.plot(acks["time_s"], acked, label=f"{name}, acknowledged", **step)
     return _done(axes)
 
 
@@ -77,15 +83,11 @@ def throughput(
     interval_s: float = 1.0,
     axes: Axes | None = None,
 ) -> Figure:
-    """Octets in order, which the application could read, in each interval, as Mbit/s: after a hole
+    """Octets in order, which the application could read, in each interval, as a rate: after a hole
     is filled more than any link carries, see `arrived`. Observe `received`."""
-    axes = _axes(axes, "In-order delivery", "time (s)", "Mbit/s")
-    for colour, (name, series) in zip(
-        _colours(), select(result, "received", of).items(), strict=False
-    ):
-        times, rates = rate(series, interval_s, result.run.end_s)
-        axes.step(times, rates / 1e6, where="mid", color=colour, linewidth=1.2, label=name)
-    return _done(axes)
+    chosen = select(result, "received", of)
+    found = {name: rate(each, interval_s, result.run.end_s) for name, each in chosen.items()}
+    return _rates(found, "In-order delivery", axes)
 
 
 def arrived(
@@ -94,14 +96,23 @@ def arrived(
     interval_s: float = 1.0,
     axes: Axes | None = None,
 ) -> Figure:
-    """Data packets that reached the receiver in each interval, in any order, as Mbit/s, of each
+    """Data packets that reached the receiver in each interval, in any order, as a rate, of each
     flow or path. Observe `packets`."""
-    axes = _axes(axes, "Arrivals at the receiver", "time (s)", "Mbit/s")
-    chosen = select(result, "receives", of).items()
-    for colour, (name, series) in zip(_colours(), chosen, strict=False):
-        sends = result.series[f"{name}.sends"]
-        times, rates = arrivals(series, sends, interval_s, result.run.end_s)
-        axes.step(times, rates / 1e6, where="mid", color=colour, linewidth=1.2, label=name)
+    found = {
+        name: arrivals(each, result.series[f"{name}.sends"], interval_s, result.run.end_s)
+        for name, each in select(result, "receives", of).items()
+    }
+    return _rates(found, "Arrivals at the receiver", axes)
+
+
+def _rates(found: Mapping[str, tuple[Any, Any]], title: str, axes: Axes | None) -> Figure:
+    """Dates and rates in bit/s of each flow or path."""
+    axes = _axes(axes, title, "time (s)", "")
+    every = np.concatenate([rates for _, rates in found.values()])
+    scaled = _scaled(axes, every, "bit/s", "rate")
+    for colour, (name, (times, rates)) in zip(_colours(), found.items(), strict=False):
+        values = rates / scaled.factor
+        axes.step(times, values, where="mid", color=colour, linewidth=1.2, label=name)
     return _done(axes)
 
 
@@ -141,6 +152,21 @@ def select(result: Recorded, kind: str, of: str | Iterable[str] | None) -> dict[
 def _colours() -> Iterator[str]:
     while True:
         yield from COLOURS
+
+
+_SCALES: WeakKeyDictionary[Axes, tuple[str, Scale]] = WeakKeyDictionary()
+"""The unit and the scale of what was drawn into axes."""
+
+
+def _scaled(axes: Axes, values: NDArray[Any], unit: str, name: str) -> Scale:
+    """Names the vertical axis and returns its scale: that of what these axes show already, or
+    others that share it, since 800 kB and 1.2 MB have no place on one axis."""
+    beside = (_SCALES.get(each) for each in axes.get_shared_y_axes().get_siblings(axes))
+    known = (found[1] for found in beside if found and found[0] == unit)
+    scaled = next(known, None) or si.scale(values, unit)
+    _SCALES[axes] = unit, scaled
+    axes.set_ylabel(scaled.axis(name))
+    return scaled
 
 
 def _axes(axes: Axes | None, title: str, x: str, y: str) -> Axes:

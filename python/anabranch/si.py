@@ -17,6 +17,8 @@ if TYPE_CHECKING:  # SciPy takes a quarter of a second
 
 SHARE = "%"
 """The unit of a number from 0 to 1 that is shown in per cent."""
+POINTS = "points"
+"""The unit of a difference of such numbers, which is shown in percentage points."""
 COUNT = ""
 """The unit of what is counted."""
 UNKNOWN = ""
@@ -69,8 +71,8 @@ class Scale:
 
 def scale(values: Iterable[float], unit: str) -> Scale:
     """The prefix under which the largest of the values has one to three digits before the point."""
-    if unit == SHARE:
-        return Scale(0.01, SHARE)
+    if unit in (SHARE, POINTS):
+        return Scale(0.01, unit)
     prefixes = _PREFIXES.get(unit)
     largest = max((abs(value) for value in values if math.isfinite(value)), default=0.0)
     if prefixes is None or largest == 0:
@@ -148,6 +150,16 @@ def unit_of_series(kind: str) -> str:
     ('B', '', 's')
     """
     return "B" if kind == "received" else unit_of(kind)
+
+
+def unit_of_difference(unit: str) -> str:
+    """The unit of the difference of two numbers: from 40 % to 50 % it is 10 points, which are
+    percentage points; 10 % of the former is less.
+
+    >>> unit_of_difference(SHARE), unit_of_difference("bit/s")
+    ('points', 'bit/s')
+    """
+    return POINTS if unit == SHARE else unit
 
 
 def name_of(column: str) -> str:

@@ -220,7 +220,8 @@ def _paired(frame: Frame, request: Request, roles: Roles) -> Chart:
     across = roles.x if roles.x in rest else column if several or not rest else rest[0]
     varying = [each for each in (column, *rest) if each != across and found[each].nunique() > 1]
     series, panels = (*varying, "", "")[:2]
-    scaled = si.scale(found[["y", "low", "high"]].to_numpy().ravel(), frame.unit)
+    unit = si.unit_of_difference(frame.unit)
+    scaled = si.scale(found[["y", "low", "high"]].to_numpy().ravel(), unit)
     data = found[["y", "low", "high"]] / scaled.factor
     axis = _axis(frame, found, across, data, "paired")
     _names(frame, found, data, series, panels)

@@ -18,9 +18,10 @@ from anabranch.stats import Estimate
 def shown(row: Row) -> tuple[str, str, str, str]:
     """Simulated, live, their difference and the margin, with units."""
     measure = MEASURES[row.measure]
-    every = (row.simulated, row.live, row.difference)
-    texts = [si.estimate(each.scaled(measure.factor), measure.unit) for each in every]
-    margin = si.text(row.bound * measure.factor, measure.unit)
+    apart = si.unit_of_difference(measure.unit)
+    every = ((row.simulated, measure.unit), (row.live, measure.unit), (row.difference, apart))
+    texts = [si.estimate(each.scaled(measure.factor), unit) for each, unit in every]
+    margin = si.text(row.bound * measure.factor, apart)
     return texts[0], texts[1], texts[2], f"\u00b1 {margin}"
 
 

@@ -15,6 +15,7 @@ from anabranch import studies, tables
 from anabranch.experiment import Scenario
 from anabranch.files import output_directory, replacing, write_text
 from anabranch.library import quantities
+from anabranch.report import live
 from anabranch.report.bullets import bullet
 from anabranch.report.charts import from_figure
 from anabranch.report.links import EXAMPLE, links
@@ -45,29 +46,29 @@ def write_study_report(directory: Path) -> None:
     results = [
         result for name in studies.ALL if (result := StudyResult.load(directory / name)) is not None
     ]
-    live = {
+    outcomes = {
         name: outcome
         for name in studies.ALL
         if (outcome := LiveOutcome.load(directory / name)) is not None
     }
     rows = [claim.row(result.name) for result in results for claim in result.claims]
-    rows += [row for outcome in live.values() for row in outcome.rows()]
+    rows += [row for outcome in outcomes.values() for row in outcome.rows()]
     tables.write_csv(directory / "claims.csv", tables.CLAIM_COLUMNS, rows)
     charts = Charts()
     page = render(
         "report.html.j2",
         charts,
         results=results,
-        live=live,
-        titles={name: studies.ALL[name].title for name in live},
+        live=outcomes,
+        titles={name: studies.ALL[name].title for name in outcomes},
         counts=lambda result: Counter(claim.verdict.value for claim in result.claims),
         chart=lambda result, stem: _figure(charts, directory / result.name, stem),
         image=lambda result, stem: _image(directory / result.name / f"{stem}.svg"),
     )
     write_text(directory / PAGE, page)
     by_name = {result.name: result for result in results}
-    for name in dict.fromkeys([*by_name, *live]):
-        _write_page(directory, name, by_name.get(name), live.get(name))
+    for name in dict.fromkeys([*by_name, *outcomes]):
+        _write_page(directory, name, by_name.get(name), outcomes.get(name))
 
 
 def _write_page(
@@ -84,8 +85,10 @@ def _write_page(
         charts,
         name=name,
         title=studies.ALL[name].title,
+        study=studies.ALL[name],
         result=result,
         outcome=outcome,
+        live=None if outcome is None else live.shown(outcome),
         titles={name: studies.ALL[name].title},
         shown=shown,
         others=[each for each in (result.figures if result else ()) if each.stem not in used],

@@ -27,12 +27,29 @@ def write_sweep_report(directory: Path, title: str, result: SweepResult) -> None
         "sweep.html.j2",
         charts,
         title=title,
+        summary=summary(result),
+        confidence=f"{result.rule.confidence * 100:g}",
         means=table,
         pairs=pairs,
+        shares=si.SHARE in units(result).values(),
         numbers=numbers,
         links=links(directory, "."),
     )
     write_text(directory / "report.html", page)
+
+
+def summary(result: SweepResult) -> str:
+    """How many points and runs there are, and what varies over how many values."""
+    labels = [state.point.labels for state in result.states]
+    counts = {name: len({each[name] for each in labels}) for name in labels[0]}
+    varied = ", ".join(f"{name} ({count})" for name, count in counts.items() if count > 1)
+    points, runs = len(labels), sum(state.within() for state in result.states)
+    told = f"{_counted(points, 'point')}, {_counted(runs, 'run')}"
+    return f"{told}. Varied, with the number of values: {varied}." if varied else f"{told}."
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def units(result: SweepResult) -> dict[str, str]:

@@ -40,7 +40,9 @@ def differences(names: Sequence[str], rows: Sequence[CsvRow], unit: Mapping[str,
             f"{told(row['value'])} - {told(row['against'])}",
             *("" if name == row["parameter"] else told(row[name]) for name in names),
             str(row["metric"]),
-            si.estimate(_estimate(row, "difference"), unit[str(row["metric"])]),
+            si.estimate(
+                _estimate(row, "difference"), si.unit_of_difference(unit[str(row["metric"])])
+            ),
             str(row["n"]),
         ]
         for row in rows

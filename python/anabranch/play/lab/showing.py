@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
+from anabranch import si
 from anabranch.experiment import RunResult
 from anabranch.play.controls.control import Value
 from anabranch.play.lab.course import setting
@@ -33,8 +34,8 @@ def show(
 def _print(run: RunResult, changes: Mapping[str, Value]) -> None:
     print(", ".join(f"{name} = {value}" for name, value in changes.items()) or "as it is")
     for flow in run.flows:
-        done = "" if flow.finish_s is None else f", done after {flow.finish_s:.2f} s"
-        rate = f"{flow.goodput_bps / 1e6:.2f} Mbit/s"
+        done = "" if flow.finish_s is None else f", done after {si.text(flow.finish_s, 's')}"
+        rate = si.text(flow.goodput_bps, "bit/s")
         again = f"{flow.retransmitted_packets} packets sent again, {flow.timeouts} timeouts"
         print(f"  {flow.flow}: {rate}, {again}{done}")
 
@@ -53,7 +54,6 @@ def _draw(runs: Sequence[RunResult], kinds: Sequence[str]) -> Figure:
         for axis, run in zip(row, runs, strict=True):
             if kind == "delivery":  # fine enough for the bursts of slow start
                 throughput(run, interval_s=run.run.end_s / RATES, axes=axis)
-                axis.set_ylabel("data received (Mbit/s)")
             else:
                 run.plot(kind, axes=axis)
     return figure

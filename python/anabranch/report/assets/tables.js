@@ -79,5 +79,9 @@
     });
   }
 
-  addEventListener("DOMContentLoaded", () => document.querySelectorAll("table.sortable").forEach(sortable));
+  addEventListener("DOMContentLoaded", () => {
+    document.querySelectorAll("table.sortable").forEach(sortable);
+    // On a phone, where each row is a card, they stay folded: styles change at the same width.
+    if (matchMedia("(min-width: 40.01rem)").matches) for (const each of document.querySelectorAll("details.wide")) each.open = true;
+  });
 })();
