@@ -103,6 +103,8 @@ pub(crate) struct Subflow {
     pub received: ReceivedMappings,
     /// Data offset up to which it was given data, the end of the highest range.
     pub sent_to: u64,
+    /// Data offset behind the last octet that was read of it.
+    pub read_to: u64,
     /// Octets of its first, sent and received, that went with a SYN: its numbers in mappings count
     /// from behind them (RFC 8684 app. B.2).
     pub early: Early,
@@ -151,6 +153,7 @@ impl Subflow {
             sent: SentMappings::default(),
             received: ReceivedMappings::default(),
             sent_to: 1,
+            read_to: 1,
             early: Early::default(),
             small_end: 0,
             passage: Passage::Unknown,

@@ -39,6 +39,7 @@ impl Base {
         let is_straight = subflow.sent.is_linear()
             && (subflow.sent_to == sender.nxt().min(sender.data_end()) || !sender.has_begun())
             && receiver.waiting() == 0
+            && subflow.read_to == receiver.received() + 1
             && next.is_none_or(|next| next == receiver.nxt());
         let received = (at, receiver.nxt());
         (Base { received, sent: sent.unwrap_or((end, sender.nxt())) }, is_straight)
@@ -56,12 +57,14 @@ pub(super) struct Fallback {
     /// An infinite mapping is to be signalled: its subflow offset and its data
     /// offset.
     pub infinite: Option<(u64, u64)>,
+    /// The peer's FIN has come, behind octets that wait in the subflow for room in the stream.
+    pub fin_waits: bool,
 }
 
 impl Fallback {
     /// A connection falls back without MP_FAIL.
     pub fn at(base: Base, peer_key: Option<Key>) -> Fallback {
-        Fallback { peer_key, base, exchange: FailExchange::None, infinite: None }
+        Fallback { peer_key, base, exchange: FailExchange::None, infinite: None, fin_waits: false }
     }
 
     /// Falls back as this does, with MP_FAIL in this state.
@@ -200,6 +203,17 @@ mod tests {
         let unit = SentMapping { start: 2001, len: 500, data: 2501, fin: false, checksum: 0 };
         only.sent.push(unit, false);
         assert!(!Base::of(&only, &sender, &receiver).1, "500 octets are left out");
+    }
+
+    /// What went beyond the window was dropped, though the subflow has acknowledged it.
+    #[test]
+    fn a_stream_without_room_for_what_the_subflow_took_is_not_straight() {
+        let (mut only, sender, mut receiver) = sent();
+        receiver.on_data(1, &anabranch_wire::Payload::virtual_of(100));
+        only.read_to = 101;
+        assert!(Base::of(&only, &sender, &receiver).1);
+        only.read_to = 601;
+        assert!(!Base::of(&only, &sender, &receiver).1, "500 octets had no room");
     }
 
     #[test]

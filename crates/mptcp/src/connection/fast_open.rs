@@ -78,6 +78,7 @@ impl Connection {
         let arrival = self.receiver.on_early(&payload);
         let subflow = &mut self.subflows[i];
         subflow.early.received = payload.len();
+        subflow.read_to = 1 + payload.len() as u64;
         subflow.brought += arrival.advanced;
         self.note(arrival);
     }

@@ -106,7 +106,7 @@ impl Connection {
         }
         if !self.add_usual_options(i, segment, given) {
             match self.session.phase() {
-                Phase::Opening => return,
+                Phase::Opening => {}
                 Phase::Multipath => self.add_options(now, i, segment),
                 Phase::Fallback => {
                     self.signal_infinite_mapping(i, segment);

@@ -95,6 +95,7 @@ impl Connection {
             return self.keep_mapping(i, map);
         }
         subflow.tcp.read(len as u64);
+        subflow.read_to = data + len as u64;
         if self.receiver.takes_next(data, len as u64) {
             subflow.brought += len as u64;
             self.pending.readable = true;
@@ -123,7 +124,7 @@ impl Connection {
             let subflow = &self.subflows[i];
             let (ready, at) = (subflow.tcp.readable(), subflow.tcp.read_offset());
             if ready == 0 {
-                return;
+                return self.end_tcp_stream();
             }
             match self.session.phase() {
                 Phase::Opening => return,
@@ -151,6 +152,13 @@ impl Connection {
                     }
                 }
             }
+        }
+    }
+
+    /// Everything of the subflow has been taken: where the connection is TCP and the FIN has come, the stream has ended.
+    fn end_tcp_stream(&mut self) {
+        if let Some(fallback) = self.session.fallback_mut() {
+            self.pending.peer_closed |= std::mem::take(&mut fallback.fin_waits);
         }
     }
 
@@ -193,6 +201,7 @@ impl Connection {
     fn reassemble(&mut self, i: usize, data: u64, payload: &Payload) {
         let before = self.receiver.held();
         let arrival = self.receiver.on_data(data, payload);
+        self.subflows[i].read_to = data + payload.len() as u64;
         self.subflows[i].brought += self.receiver.held() - before;
         self.note(arrival);
     }
@@ -200,6 +209,7 @@ impl Connection {
     /// Octets in order whatever the mapping said: for the fallback.
     pub(super) fn deliver(&mut self, i: usize, data: u64, payload: &Payload) {
         let arrival = self.receiver.on_data(data, payload);
+        self.subflows[i].read_to = data + payload.len() as u64;
         self.subflows[i].brought += arrival.advanced;
         self.note(arrival);
     }

@@ -20,8 +20,9 @@ impl Connection {
     /// subflow alone (§3.3.4).
     #[cold]
     pub(super) fn on_subflow_fin(&mut self, i: usize) {
-        if self.session.fallback().is_some() {
-            self.pending.peer_closed = true;
+        if let Some(fallback) = self.session.fallback_mut() {
+            fallback.fin_waits = true;
+            self.read_subflow(i);
         } else if self.session.is_multipath() && !self.receiver.has_ended() {
             // After the end of the stream it says no more than that: the peer still reads.
             self.reinject_all(i);

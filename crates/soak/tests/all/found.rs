@@ -241,3 +241,89 @@ fn repeated_fins_do_not_answer_each_other_for_ever() {
     );
     assert_eq!(ends(&verdict), [End::Completed]);
 }
+
+/// A connection that is TCP by now, with a receive buffer of a segment: the peer's FIN has come, and 500 bytes before it wait
+/// in the subflow until the stream has room. They come before the end.
+#[test]
+fn the_end_of_a_fallback_waits_for_what_has_no_room_yet() {
+    let verdict = judged(
+        r#"
+        routers = ["left", "right"]
+        seed = 346767847289
+
+        [[flows]]
+        from = "s0"
+        name = "f0"
+        protocol = "mptcp"
+        size = "2 kB"
+        to = "c0"
+
+        [flows.tcp]
+        receive_buffer = "1500 B"
+
+        [[flows]]
+        from = "c0"
+        name = "f2"
+        size = "0 B"
+        to = "s0"
+
+        [[hosts]]
+        name = "c0"
+
+        [[hosts]]
+        name = "s0"
+
+        [[links]]
+        delay = "0 us"
+        ends = ["left", "right"]
+        rate = "10 kbit/s"
+
+        [[links.impairments]]
+        kind = "middlebox"
+        segments = "not-syn"
+        strip = ["mptcp"]
+
+        [[links]]
+        delay = "0 us"
+        ends = ["c0", "left"]
+        name = "l1"
+        rate = "5 kbit/s"
+
+        [[links.reverse.impairments]]
+        distance = 1
+        kind = "reorder-distance"
+        probability = 0.0
+
+        [[links.reverse.impairments]]
+        ber = 0.0000112
+        kind = "bit-errors"
+
+        [[links]]
+        delay = "0 us"
+        ends = ["s0", "right"]
+        name = "l2"
+        rate = "10 kbit/s"
+
+        [[links.impairments]]
+        kind = "duplicate"
+        probability = 0.7
+
+        [[links.impairments]]
+        kind = "middlebox"
+        rewrite_sequence = 1581175991
+
+        [[links.reverse.impairments]]
+        kind = "jitter"
+        mean = "0 us"
+
+        [[links.reverse.impairments]]
+        ber = 0.00006269999999999999
+        kind = "bit-errors"
+
+        [[links.reverse.impairments]]
+        kind = "middlebox"
+        rewrite_sequence = 1581175991
+        "#,
+    );
+    assert_eq!(ends(&verdict), [End::Completed, End::Completed]);
+}
