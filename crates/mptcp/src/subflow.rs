@@ -60,7 +60,10 @@ enum Passage {
     /// Data was acknowledged with a DATA_ACK: ACKs without options do no harm (§3.3.2).
     Proven,
     /// It was, but the ACK that came last had no option.
-    Doubtful,
+    Doubtful {
+        /// One such ACK was the next that the subflow expected: who is off the path has hardly forged it.
+        is_next: bool,
+    },
 }
 
 /// Whether a subflow goes on.
@@ -217,26 +220,28 @@ impl Subflow {
         }
     }
 
-    /// A segment without options came that acknowledges everything before `ack`. True where that
-    /// proves that something takes the options away (§3.7): nothing has shown the contrary, and the
-    /// first ACK of data has a DATA_ACK.
-    pub fn on_bare_ack(&mut self, ack: u64) -> bool {
-        if self.passage == Passage::Proven {
-            self.passage = Passage::Doubtful;
+    /// A segment without options came that acknowledges everything before `ack`, and is the next that the
+    /// subflow expects or not. True where that proves that something takes the options away (§3.7): nothing has
+    /// shown the contrary, and the first ACK of data has a DATA_ACK.
+    pub fn on_bare_ack(&mut self, ack: u64, is_next: bool) -> bool {
+        match &mut self.passage {
+            Passage::Unknown => return ack > 1 && is_next,
+            Passage::Proven => self.passage = Passage::Doubtful { is_next },
+            Passage::Doubtful { is_next: before } => *before |= is_next,
         }
-        self.passage == Passage::Unknown && ack > 1
+        false
     }
 
     /// Its last ACK had no option: where data has waited for a DATA_ACK for long, nothing tells that
     /// options still come through.
     pub fn is_mute(&self) -> bool {
-        self.passage == Passage::Doubtful
+        matches!(self.passage, Passage::Doubtful { .. })
     }
 
-    /// Its peer has acknowledged everything that was sent on it.
-    pub fn has_delivered_all(&self) -> bool {
+    /// It is mute for certain: everything that was sent on it has been acknowledged.
+    pub fn has_fallen_mute(&self) -> bool {
         let (una, end) = self.tcp.outstanding();
-        una == end
+        self.passage == Passage::Doubtful { is_next: true } && una == end
     }
 
     /// Ends it by a FIN. A handshake that is under way is not worth finishing.

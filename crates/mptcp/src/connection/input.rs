@@ -278,13 +278,24 @@ impl Connection {
         } else if segment.options.mptcp().is_empty()
             && !confirmed_join
             && self.lifetime == Lifetime::Open
-            && self.subflows[i].on_bare_ack(ack)
+            && self.hears_bare_ack(i, segment, ack)
         {
             return self.on_options_lost(i);
         }
         if segment.options.rare.is_some() {
             self.on_rare_options(now, i, segment);
         }
+    }
+
+    /// A segment without options acknowledges everything before `ack`: whether it proves that something takes them
+    /// away. Somebody off the path who has met the window has seldom met the number that comes next, too, and
+    /// could have the connection give up Multipath TCP.
+    #[cold]
+    fn hears_bare_ack(&mut self, i: usize, segment: &TcpSegment, ack: u64) -> bool {
+        let tcp = &self.subflows[i].tcp;
+        let end = tcp.received_offset(segment.seq.add(segment.seq_len()));
+        let is_next = end == Some(tcp.next_expected());
+        self.subflows[i].on_bare_ack(ack, is_next)
     }
 
     #[cold]

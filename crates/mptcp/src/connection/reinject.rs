@@ -72,7 +72,7 @@ impl Connection {
             return self.timers.set(Due::Retransmit, due);
         }
         let is_mute = self.is_mute();
-        if is_mute && self.subflows[0].has_delivered_all() {
+        if is_mute && self.subflows[0].has_fallen_mute() {
             self.on_options_lost(0);
             return self.take_over(now);
         }

@@ -3,9 +3,10 @@
 
 use super::world::*;
 use super::*;
-use anabranch_testkit::Fate;
-use anabranch_wire::TcpSegment;
+use anabranch_testkit::{Fate, Side};
 use anabranch_wire::tcp::mptcp::{DataNumber, Mapping};
+use anabranch_wire::{Body, TcpOptions, TcpSegment};
+use std::cell::Cell;
 
 fn moved(number: DataNumber, by: u32) -> DataNumber {
     match number {
@@ -93,5 +94,38 @@ fn data_beyond_the_window_is_not_kept() {
         let server = &world.server.end;
         assert!(server.out_of_order() <= 200_000, "{}", server.out_of_order());
         assert_eq!(server.observe().bytes_received, 996, "what came with MP_CAPABLE");
+    }
+}
+
+/// RFC 8684 §3.7: the server's ACKs are lost, and somebody off the path forges ones without options, with a good
+/// acknowledgment number and a sequence number somewhere in the window. The connection stays Multipath TCP; with the
+/// number that comes next it would be TCP.
+#[test]
+fn a_blind_attacker_makes_no_tcp_of_a_connection() {
+    for (ahead, phase) in [(7000, Phase::Multipath), (0, Phase::Fallback)] {
+        let is_lost = Cell::new(false);
+        let rule = |side: Side, _: &Packet| match side == Side::Server && is_lost.get() {
+            true => Fate::Drop,
+            false => Fate::Deliver,
+        };
+        let config = Config { path_manager: crate::PathManager::Single, ..config() };
+        let mut world = world(config.clone(), config, &[A1], &[B1], rule);
+        world.client.write(3000);
+        world.drive(at_ms(500));
+        is_lost.set(true);
+        world.client.write(900);
+        world.drive(at_ms(600));
+        let lost = world.log.iter().rfind(|line| line.from == Side::Server).unwrap();
+        let mut forged = lost.packet.clone();
+        let Body::Tcp(segment) = &mut forged.body else { panic!() };
+        segment.seq = segment.seq.add(ahead);
+        segment.options = TcpOptions::default();
+        world.client.handle_input(at_ms(600), &forged);
+        world.drive(at_ms(5000));
+        assert_eq!(world.client.end.phase(), phase);
+        is_lost.set(false);
+        world.client.write(1000);
+        world.drive(at_ms(30_000));
+        assert_eq!(world.server.observe().bytes_received, 4900);
     }
 }
