@@ -113,7 +113,10 @@ def _lane(
     arrived = thinning.packets(len(series["receives"]["time_s"]), MOST_PACKETS)
     acks = series["acks"]
     acked = thinning.curve(acks["time_s"], acks["value"], MOST_SAMPLES)
+    repeats = np.flatnonzero(again)
+    resent = repeats[thinning.packets(len(repeats), MOST_PACKETS)]
     drops = series["drops"]
+    lost = thinning.packets(len(drops["time_s"]), MOST_PACKETS)
     return [
         trace("sent", "bars", times[kept], values[kept], colour, high=ends[kept],
               note=_thinned(len(kept), len(first))),
@@ -122,11 +125,13 @@ def _lane(
         trace("SACK blocks", "bars", sacks["time_s"][blocks], sacks["value"][blocks], SACKED,
               high=(sacks["value"] + sacks["len"])[blocks],
               note=_thinned(len(blocks), len(sacks["time_s"]))),
-        trace("sent again", "bars", times[again], values[again], AGAIN, high=ends[again]),
+        trace("sent again", "bars", times[resent], values[resent], AGAIN, high=ends[resent],
+              note=_thinned(len(resent), len(repeats))),
         trace("received", "dots", series["receives"]["time_s"][arrived],
               series["receives"]["value"][arrived], 4,
               note=_thinned(len(arrived), len(series["receives"]["time_s"])), shown=False),
-        trace("lost", "crosses", drops["time_s"], drops["value"], LOST),
+        trace("lost", "crosses", drops["time_s"][lost], drops["value"][lost], LOST,
+              note=_thinned(len(lost), len(drops["time_s"]))),
     ]  # fmt: skip
 
 

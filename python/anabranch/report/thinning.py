@@ -34,11 +34,8 @@ def curve(times: NDArray[Any], values: NDArray[Any], most: int) -> Index:
     return np.unique(np.concatenate([starts, ends - 1, lowest, highest]))
 
 
-def packets(count: int, most: int, keep: NDArray[Any] | None = None) -> Index:
-    """Indices of about `most` of `count` packets, and of all that `keep` marks."""
+def packets(count: int, most: int) -> Index:
+    """Indices of about `most` of `count` packets."""
     if count <= most:
         return np.arange(count)
-    regular = np.arange(0, count, -(-count // most))
-    if keep is None:
-        return regular
-    return np.union1d(regular, np.flatnonzero(keep))
+    return np.arange(0, count, -(-count // most))

@@ -27,7 +27,7 @@ fn buffer(draw: &mut Draw, least: u64) -> u64 {
 fn rto(draw: &mut Draw, of_tcp: bool) -> Value {
     let mut o = Options::new(draw, 0.5);
     o.maybe("initial", |draw| draw.time(10_000, 3_000_000));
-    o.maybe("min", |draw| draw.time(10_000, 1_000_000));
+    o.maybe("min", |draw| draw.time(50_000, 1_000_000));
     o.maybe("max", |draw| draw.time(1_000_000, 60_000_000));
     if of_tcp {
         o.maybe("min_variation", |draw| draw.time(1000, 200_000));

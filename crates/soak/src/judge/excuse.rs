@@ -10,7 +10,7 @@ use anabranch_scenario::build::{Built, BuiltFlow};
 use anabranch_scenario::schema::{AttackSpec, Direction, Effect, Protocol};
 use anabranch_sim::FlowId;
 use anabranch_sim::observe::{Interests, Observer, PacketEvent, PacketEventKind, Place};
-use anabranch_units::Time;
+use anabranch_units::{Span, Time};
 use anabranch_wire::{FlowKey, Packet};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -37,8 +37,26 @@ pub(crate) fn of_attacks(scenario: &Scenario, flow: &BuiltFlow) -> Excuse {
         None => spec.port.is_some() && spec.port == attack.port,
         Some(name) => *name == spec.name || *name == flow.name,
     };
-    let excuses = scenario.attacks.iter().filter(is_hit).map(|attack| of_attack(scenario, attack));
-    excuses.max().unwrap_or_default()
+    let opens = spec.start + spec.start_spread + OPENING;
+    let of_one = |attack: &AttackSpec| match of_attack(scenario, attack) {
+        Excuse::None if attack.start < opens && meets_openings(attack) => Excuse::Hindered,
+        excuse => excuse,
+    };
+    scenario.attacks.iter().filter(is_hit).map(of_one).max().unwrap_or_default()
+}
+
+/// The handshakes of flows are over after so long.
+const OPENING: Span = Span::from_secs(60);
+
+/// The attack, harmless later, may keep a flow from being opened: a SYN in the window sends a passive side from
+/// SYN-RECEIVED back to LISTEN (RFC 9293 §3.10.7.4, fourth check), and a packet with the right tag that comes
+/// before the COOKIE ECHO is answered with an ABORT, which the peer believes (RFC 9260 §8.4, §8.5.1).
+fn meets_openings(attack: &AttackSpec) -> bool {
+    match attack.kind {
+        Kind::BlindSyn => matches!(attack.aim, Aim::Exact | Aim::Window),
+        Kind::AsconfFlood => true,
+        _ => false,
+    }
 }
 
 fn of_attack(scenario: &Scenario, attack: &AttackSpec) -> Excuse {
