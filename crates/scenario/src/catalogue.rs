@@ -3,7 +3,7 @@
 use crate::schema::What;
 use crate::topology::TOPOLOGIES;
 use anabranch_attack::ATTACKS;
-use anabranch_congestion::ALGORITHMS;
+use anabranch_congestion::{ALGORITHMS, Algorithm, Controller};
 use anabranch_mptcp::path_manager::PATH_MANAGERS;
 use anabranch_network::abr::ALLOCATIONS;
 use anabranch_network::{IMPAIRMENTS, QUEUES, REGULATORS, TRANSMITTERS};
@@ -43,8 +43,8 @@ pub const KINDS: [&str; 14] = [
 
 /// The entries of the catalogue of this kind; `None` for a kind that is none.
 ///
-/// `algorithms` are the window algorithms and, after them, the recovery
-/// schemes, each told by the first word of its line; `recoveries` are the
+/// `algorithms` are the window algorithms, those for the paths of Multipath TCP told from the others, and, after
+/// them, the recovery schemes, each told by the first words of its line; `recoveries` are the
 /// latter alone. `destinations` and `failovers` are SCTP's, `path-managers`
 /// Multipath TCP's, and `schedulers` of both, told by the first words of their lines.
 pub fn catalogue(kind: &str) -> Option<Vec<Entry>> {
@@ -61,7 +61,7 @@ pub fn catalogue(kind: &str) -> Option<Vec<Entry>> {
     Some(match kind {
         "algorithms" => ALGORITHMS
             .iter()
-            .map(|i| entry(i.name, &format!("window: {}", i.summary), i.reference))
+            .map(|i| entry(i.name, &format!("{}{}", window_label(i.name), i.summary), i.reference))
             .chain(recoveries("recovery: "))
             .collect(),
         "recoveries" => recoveries("").collect(),
@@ -99,4 +99,30 @@ pub fn catalogue(kind: &str) -> Option<Vec<Entry>> {
             .collect(),
         _ => return None,
     })
+}
+
+/// The first words of a window algorithm's line.
+fn window_label(name: &str) -> &'static str {
+    let window = Algorithm::from_name(name).map(|algorithm| algorithm.build(1, u64::MAX));
+    match window.is_some_and(|window| window.is_coupled()) {
+        true => "window, coupled: ",
+        false => "window: ",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a window algorithm does decides, and no list of names.
+    #[test]
+    fn windows_that_hear_of_siblings_are_called_coupled() {
+        let lines = catalogue("algorithms").unwrap();
+        let coupled = lines.iter().filter(|line| line.summary.starts_with("window, coupled: "));
+        let names: Vec<_> = coupled.map(|line| line.name).collect();
+        assert_eq!(names, ["lia", "olia", "balia", "wvegas", "mcubic", "mcubic-share"]);
+        assert!(
+            lines.iter().any(|line| line.name == "reno" && line.summary.starts_with("window: "))
+        );
+    }
 }

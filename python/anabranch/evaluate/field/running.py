@@ -77,7 +77,7 @@ def contenders(own: Sequence[str], everything: bool) -> dict[str, Window]:
 
 def built_in_windows() -> list[str]:
     """Names of all window algorithms; the catalogue has recovery schemes, too."""
-    return [name for name, what, _ in catalogue("algorithms") if what.startswith("window: ")]
+    return [name for name, what, _ in catalogue("algorithms") if what.startswith("window")]
 
 
 def run(windows: Mapping[str, Window], settings: Settings) -> Field:

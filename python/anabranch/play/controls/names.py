@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 from anabranch.experiment import catalogue
 
-COUPLED = frozenset({"lia", "olia", "balia", "wvegas", "mcubic", "mcubic-share"})
-"""Window algorithms that look at a connection's other paths."""
+ANY, COUPLED = "window: ", "window, coupled: "
+"""First words of the lines of window algorithms, the latter of those that look at a connection's other paths."""
 
 
 @functools.cache
@@ -20,10 +20,11 @@ def catalogued(kind: str) -> Mapping[str, str]:
 @functools.cache
 def windows(protocol: str) -> Mapping[str, str]:
     """Window algorithms that a protocol takes: the coupled ones over Multipath TCP alone."""
+    labels = (ANY, COUPLED) if protocol == "mptcp" else (ANY,)
     found = {
-        name: summary.removeprefix("window: ")
+        name: summary.partition(": ")[2]
         for name, summary in catalogued("algorithms").items()
-        if summary.startswith("window: ") and (protocol == "mptcp" or name not in COUPLED)
+        if summary.startswith(labels)
     }
     return {"standard": "the rules of the preset", **found} if protocol == "sctp" else found
 
