@@ -71,15 +71,20 @@ def _timeouts(flow: Flow, _run: RunResult) -> float | None:
     return float(flow.timeouts)
 
 
+LARGEST_WINDOW = 2**32
+"""Bytes: no sequence number is that far from another."""
+
+
 def _mean_window(flow: Flow, run: RunResult) -> float | None:
-    """From the first window above zero to the end of the flow, where `cwnd` is observed."""
+    """From the first window above zero to the end of the flow, where `cwnd` is observed. None where a
+    kernel told of a window that nothing could fill."""
     series = run.series.get(f"{flow.flow}.cwnd")
     finish = run.run.end_s if flow.finish_s is None else flow.finish_s
     if series is None:
         return None
     begun = series["value"] > 0
     times, values = series["time_s"][begun], series["value"][begun]
-    if not len(times) or not times[0] < finish:
+    if not len(times) or not times[0] < finish or values.max() > LARGEST_WINDOW:
         return None
     return stats.step_mean(times, values, float(times[0]), float(finish)) / 1e3
 
