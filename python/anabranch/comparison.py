@@ -76,8 +76,8 @@ LARGEST_WINDOW = 2**32
 
 
 def _mean_window(flow: Flow, run: RunResult) -> float | None:
-    """From the first window above zero to the end of the flow, where `cwnd` is observed. None where a
-    kernel told of a window that nothing could fill."""
+    """From the first window above zero to the end of the flow, where `cwnd` is observed. None
+    where a kernel told of a window that nothing could fill."""
     series = run.series.get(f"{flow.flow}.cwnd")
     finish = run.run.end_s if flow.finish_s is None else flow.finish_s
     if series is None:

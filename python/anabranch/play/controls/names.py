@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from anabranch.experiment import catalogue
 
 ANY, COUPLED = "window: ", "window, coupled: "
-"""First words of the lines of window algorithms, the latter of those that look at a connection's other paths."""
+"""First words of the lines of window algorithms, the latter of those that couple paths."""
 
 
 @functools.cache
