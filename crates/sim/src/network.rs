@@ -230,7 +230,8 @@ impl Network {
             }
             if let Some(id) = delivered {
                 let node = self.ends[link as usize];
-                if self.pool.dst(id).0 == node.0 {
+                // A station has no address: what seems to be for it has been corrupted or forged.
+                if self.pool.dst(id).0 == node.0 && !self.is_station(node) {
                     return Some((node, id));
                 }
                 if !self.forged.is_empty() && self.is_at_forger(node, id) {

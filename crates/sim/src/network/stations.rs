@@ -6,6 +6,12 @@ use anabranch_network::{LinkId, NodeId, PacketId, Regulated};
 use anabranch_units::Time;
 
 impl Network {
+    /// A regulator stands at the node; stations come after all others.
+    #[inline]
+    pub(super) fn is_station(&self, node: NodeId) -> bool {
+        node.0 as usize >= self.is_router.len() - self.stations()
+    }
+
     /// A packet reached a node that is neither its destination nor a router;
     /// true if that is a station.
     pub(super) fn reach_station(&mut self, node: NodeId, id: PacketId) -> bool {

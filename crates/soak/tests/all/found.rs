@@ -327,3 +327,67 @@ fn the_end_of_a_fallback_waits_for_what_has_no_room_yet() {
     );
     assert_eq!(ends(&verdict), [End::Completed, End::Completed]);
 }
+
+/// A packet whose destination has been corrupted to the number of the node at which a regulator stands.
+#[test]
+fn nothing_is_addressed_to_a_regulator() {
+    judged(
+        r#"
+        hosts = [{ name = "a", processing = "1 us" }, "b"]
+        routers = ["r0-0", "r0-1"]
+        seed = 404604091369
+
+        [[flows]]
+        from = "a"
+        name = "f0"
+        protocol = "sctp"
+        to = "b"
+
+        [flows.sctp]
+        mtu = "2 kB"
+
+        [flows.traffic]
+        count = 1
+        kind = "pages"
+        main = "1 B"
+        object = "1 B"
+        objects = 6
+
+        [[links]]
+        ends = ["a", "r0-0"]
+        rate = "1 kbit/s"
+
+        [[links.delays.steps]]
+        at = "0 us"
+        delay = "0 us"
+
+        [[links]]
+        delay = "0 us"
+        ends = ["r0-0", "r0-1"]
+        name = "l1"
+        rate = "200 bit/s"
+
+        [links.regulator]
+        law = "threshold-linear"
+
+        [[links.reverse.impairments]]
+        ber = 0.0
+        kind = "bit-errors"
+
+        [[links.reverse.impairments]]
+        bits = 5
+        kind = "corrupt"
+        probability = 0.1
+
+        [[links]]
+        ends = ["r0-1", "b"]
+
+        [[links.delays.steps]]
+        at = "0 us"
+        delay = "0 us"
+
+        [links.trace]
+        millis = [1]
+        "#,
+    );
+}
