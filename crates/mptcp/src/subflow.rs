@@ -56,7 +56,10 @@ pub(crate) struct Early {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Passage {
     /// Nothing that was sent on it has been acknowledged with a DATA_ACK yet.
-    Unknown,
+    Unknown {
+        /// Some was without any option, by an ACK that was not the next.
+        bare: bool,
+    },
     /// Data was acknowledged with a DATA_ACK: ACKs without options do no harm (§3.3.2).
     Proven,
     /// It was, but the ACK that came last had no option.
@@ -159,7 +162,7 @@ impl Subflow {
             read_to: 1,
             early: Early::default(),
             small_end: 0,
-            passage: Passage::Unknown,
+            passage: Passage::Unknown { bare: false },
             failed: false,
             timeouts: 0,
             una: 0,
@@ -225,7 +228,8 @@ impl Subflow {
     /// shown the contrary, and the first ACK of data has a DATA_ACK.
     pub fn on_bare_ack(&mut self, ack: u64, is_next: bool) -> bool {
         match &mut self.passage {
-            Passage::Unknown => return ack > 1 && is_next,
+            Passage::Unknown { .. } if ack > 1 && is_next => return true,
+            Passage::Unknown { bare } => *bare |= ack > 1,
             Passage::Proven => self.passage = Passage::Doubtful { is_next },
             Passage::Doubtful { is_next: before } => *before |= is_next,
         }
@@ -235,7 +239,7 @@ impl Subflow {
     /// Its last ACK had no option: where data has waited for a DATA_ACK for long, nothing tells that
     /// options still come through.
     pub fn is_mute(&self) -> bool {
-        matches!(self.passage, Passage::Doubtful { .. })
+        matches!(self.passage, Passage::Unknown { bare: true } | Passage::Doubtful { .. })
     }
 
     /// It is mute for certain: everything that was sent on it has been acknowledged.

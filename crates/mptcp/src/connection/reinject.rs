@@ -96,9 +96,9 @@ impl Connection {
         // What others could carry may wait for windows that nothing opens.
         let closed = self.subflows.closed(&self.sender);
         self.subflows.ask_peer_on(closed, &mut self.readiness);
-        // Without their mapping, octets at new offsets of the only subflow would be read as new.
+        // Without their mapping, octets at new offsets of the only subflow that the peer knows would be read as new.
         if self.sender.has_outstanding() && !alive && !unproven && !is_mute {
-            self.sender.reinject_oldest(self.subflows.mss(), carriers);
+            self.sender.reinject_oldest(self.subflows.mss(), carriers | self.subflows.mute());
         }
         self.arm(now);
     }

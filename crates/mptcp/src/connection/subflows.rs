@@ -286,6 +286,12 @@ impl Subflows {
         self.list.iter().any(has_outstanding)
     }
 
+    /// The subflows whose last ACK had no option, by their bits.
+    pub fn mute(&self) -> u64 {
+        let mute = self.list.iter().filter(|subflow| subflow.is_mute());
+        mute.fold(0, |bits, subflow| bits | subflow.bit())
+    }
+
     /// The subflows that carry the octet at a data offset, by their bits, and whether one of them
     /// still answers.
     pub fn carriers(&self, data: u64) -> (u64, bool) {
