@@ -83,7 +83,9 @@ fn of_attack(scenario: &Scenario, attack: &AttackSpec) -> Excuse {
         Kind::BlindReset | Kind::BlindAbort | Kind::BlindTimestamp => Excuse::None,
         // RFC 5961 §5 makes it harder to meet the window, not impossible.
         Kind::BlindData | Kind::BlindFin | Kind::Overlap => Excuse::Deceived,
-        Kind::AddAddrFlood | Kind::AsconfFlood => Excuse::None,
+        // The ACKs that carry the options acknowledge what the peer may not have.
+        Kind::AddAddrFlood => Excuse::LiedTo,
+        Kind::AsconfFlood => Excuse::None,
         Kind::IcmpUnreachable if attack.aim == Aim::Exact => Excuse::Deceived,
         Kind::IcmpUnreachable | Kind::IcmpTooBig => Excuse::Hindered,
         Kind::IcmpFragment => Excuse::None,
