@@ -200,7 +200,7 @@ fidelity: setup
 		$(BIN)/anabranch compare examples/sweeps/$$sweep.toml --out $(OUT)/$$sweep || exit 1; done
 	$(BIN)/python tests/fidelity_page.py docs/fidelity.md "$(RUN)" $(OUT)/fidelity $(OUT)/fidelity-bbr
 
-# The last section of the same page: our windows in the kernel beside virtual time. Needs Linux and root, and takes five minutes.
+# The last section of the same page: our windows in the kernel beside virtual time. Needs Linux and root, and takes a quarter of an hour.
 fidelity-windows: setup
 	for sweep in windows paths shares; do \
 		$(BIN)/anabranch compare examples/sweeps/fidelity-$$sweep.toml --out $(OUT)/fidelity-kernel/$$sweep || exit 1; done
