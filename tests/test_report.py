@@ -65,12 +65,8 @@ def test_a_thinned_curve_has_its_peaks(samples: list[tuple[float, float]], most:
     assert len(kept) <= max(most, 4)
 
 
-def test_thinned_packets_keep_what_is_marked() -> None:
-    keep = np.zeros(1000, dtype=bool)
-    keep[[3, 500, 501, 999]] = True
-    kept = thinning.packets(1000, 100, keep)
-    assert set(np.flatnonzero(keep)) <= set(kept)
-    assert len(kept) <= 104
+def test_of_many_packets_about_as_many_as_asked_for_are_kept() -> None:
+    assert len(thinning.packets(1001, 100)) == 91
     assert list(thinning.packets(50, 100)) == list(range(50))
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import made
-from anabranch import Scenario, cache, replay, rows, tables
+from anabranch import Scenario, cache, replay, rows, si, tables
 from anabranch.experiment import RunResult
 from anabranch.recorded import TABLES
 
@@ -124,4 +124,4 @@ def test_a_capture_has_its_own_facts_and_flows(tmp_path: Path) -> None:
     assert list(captured.flows[0])[-2:] == ["packets", "established"]
     assert captured.run.interfaces[0].packets > 0 and not captured.run.cut
     assert captured.table("links").num_rows == 0
-    assert f"{captured.run.end_s:g} s" in captured._repr_html_()
+    assert si.text(captured.run.end_s, "s", digits=4) in captured._repr_html_()
