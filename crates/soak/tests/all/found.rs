@@ -391,3 +391,48 @@ fn nothing_is_addressed_to_a_regulator() {
         "#,
     );
 }
+
+/// After a timeout F-RTO wants new data out of turn, and all that there is is less than a segment, behind an earlier
+/// small one: it leaves all the same, since nothing else would.
+#[test]
+fn nagle_does_not_hold_what_frto_asks_for() {
+    let verdict = judged(
+        r#"
+        hosts = ["a", { name = "b" }]
+
+        [[flows]]
+        from = "b"
+        name = "f1"
+        octets = true
+        port = 4099
+        to = "a"
+
+        [flows.traffic]
+        count = 3
+        kind = "requests"
+        request = "1 B"
+        response = "1800 B"
+
+        [[links]]
+        delay = "0 us"
+        ends = ["a", "b"]
+        rate = "25 bit/s"
+
+        [links.queue]
+        kind = "dualpi2"
+
+        [[listen]]
+        host = "a"
+        port = 4099
+
+        [listen.tcp]
+        black_hole_detection = true
+        profile = "linux"
+        send_buffer = "1463 B"
+
+        [listen.tcp.recovery]
+        scheme = "newreno"
+        "#,
+    );
+    assert_eq!(ends(&verdict), [End::Completed]);
+}

@@ -11,6 +11,7 @@ use super::Connection;
 use super::extras::ExtraDue;
 use crate::config::{Nagle, WindowProbe};
 use crate::range_set::Range;
+use crate::undo::Allowed;
 use anabranch_units::{Span, Time};
 
 /// The longest that corked data waits, as on Linux (`TCP_CORK`).
@@ -87,12 +88,15 @@ impl Connection {
         extras.timers[ExtraDue::Cork as usize].stop();
     }
 
-    /// A segment that is not full, at the end of what the user gave, waits.
+    /// A segment that is not full, at the end of what the user gave, waits; but not what F-RTO lets leave out of turn,
+    /// without which nothing would (RFC 5682 §2.1, step 2b; Linux has Nagle's algorithm off there).
     #[inline(never)]
     pub(super) fn holds_back(&mut self, now: Time, range: Range) -> bool {
         let s = &self.sender;
         let last = range.end == s.end && range.start >= s.max && !self.writing.is_closed();
-        if !last || self.extras.urgent_end() > range.start {
+        let frto = s.watch.undo.as_ref().map(|undo| undo.allowed());
+        let is_out_of_turn = frto == Some(Allowed::NewSegment);
+        if !last || is_out_of_turn || self.extras.urgent_end() > range.start {
             return false;
         }
         let (flight, una) = (s.flight(), s.una);

@@ -306,6 +306,24 @@ fn frto_lets_two_new_segments_leave() {
     }
 }
 
+/// (2b) What leaves out of turn is not held back for being small, though an earlier small segment is outstanding (Linux:
+/// `TCP_NAGLE_OFF`): nothing else would leave, and no timer run.
+#[test]
+fn frto_lets_a_small_segment_leave_where_small_ones_wait() {
+    for recovery in schemes() {
+        let nagle = crate::config::Nagle::Minshall;
+        let config = Config { nagle, undo: FRTO, ..classic(recovery.clone()) };
+        let mut s = super::solo::Solo::established(&config);
+        s.end.write(1300);
+        assert_eq!(s.sent(), [". 1:1000 1", "P. 1001:300 1"]);
+        s.end.write(100);
+        assert!(s.sent().is_empty(), "the small one is outstanding");
+        assert_eq!(s.until(1100), ["1100 . 1:1000 1"], "{recovery:?}");
+        assert_eq!(s.arrives(".", 1, 1001, 0), ["P. 1301:100 1"], "{recovery:?}");
+        assert!(s.end.poll_timeout() < Time::NEVER, "{recovery:?}");
+    }
+}
+
 /// (3a) A duplicate ACK, or what was sent since the timeout: genuine.
 #[test]
 fn frto_gives_up_on_a_duplicate() {
