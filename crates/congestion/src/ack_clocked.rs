@@ -14,7 +14,7 @@ use crate::pacing::Pacing;
 use crate::reduction::{SsthreshFrom, held, reported};
 use crate::slow_start::{Exit, SlowStartExit, Step};
 use crate::validation::Validation;
-use crate::window::{Window, whole_segments};
+use crate::window::{Window, settled, whole_segments};
 use crate::{Acked, Cause, CongestionEvent, Controller, Feedback, PathView, Shared, Sibling};
 use anabranch_units::{Rate, Span, Time};
 use std::fmt::Debug;
@@ -30,8 +30,9 @@ pub struct Common {
     /// RFC 5681 to the letter). Zero counts as 1; 255 is without limit, while a
     /// timeout is repaired too, as Linux has it.
     pub slow_start_limit: u8,
-    /// A reduction acts on whole segments, rounded down before and after, as in stacks whose window is a
-    /// number of segments and whose growth is counted beside it (Linux: `snd_cwnd`, `snd_cwnd_cnt`). Not the RFC's.
+    /// The window is a number of segments, and what is acknowledged towards the next is counted beside it (Linux:
+    /// `snd_cwnd`, `snd_cwnd_cnt`): growth is that of the whole window, and a reduction acts on whole segments,
+    /// rounded down before and after. Not the RFC's.
     pub whole_segments: bool,
     /// What a mark leaves of the window, where that differs from a loss (ABE,
     /// RFC 8511; 0.8 for Reno and 0.85 for CUBIC there).
@@ -241,7 +242,13 @@ impl<L: Law> Controller for AckClocked<L> {
             }
         } else {
             self.repairing = false;
-            self.window.cwnd += self.law.avoid(self.window.cwnd, acked, path);
+            if self.whole_segments {
+                let mss = path.mss as f64;
+                let step = self.law.avoid(whole_segments(self.window.cwnd, mss), acked, path);
+                self.window.cwnd = settled(self.window.cwnd + step, mss);
+            } else {
+                self.window.cwnd += self.law.avoid(self.window.cwnd, acked, path);
+            }
         }
     }
 

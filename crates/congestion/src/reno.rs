@@ -128,6 +128,21 @@ mod tests {
         }
     }
 
+    /// `tcp_cong_avoid_ai`: a segment more when as many as the window has are acknowledged. With a fraction it takes half
+    /// a segment more, since the window grows meanwhile.
+    #[test]
+    fn as_in_linux_a_window_of_whole_segments_grows_by_one_when_it_is_acknowledged() {
+        for (whole, windows) in [(true, [11_000, 12_000]), (false, [10_958, 11_923])] {
+            let common = Common { whole_segments: whole, ..Common::default() };
+            let mut c = Reno::new(&RenoOptions { common }, 10 * MSS, MSS);
+            let mut after = |acks| {
+                (0..acks).for_each(|_| c.on_ack(&ack(MSS), &path(10)));
+                c.window()
+            };
+            assert_eq!([after(10), after(11)], windows, "{whole}");
+        }
+    }
+
     /// `tcp_reno_ssthresh`: `snd_cwnd >> 1`, two at least. What `snd_cwnd_cnt` has counted towards the next segment
     /// is lost.
     #[test]

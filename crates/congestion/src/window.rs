@@ -16,3 +16,9 @@ const ALMOST: f64 = 1e-9;
 pub(crate) fn whole_segments(octets: f64, mss: f64) -> f64 {
     (octets / mss + ALMOST).floor() * mss
 }
+
+/// Returns `octets`, as whole segments where they are that but for what floating point has lost.
+pub(crate) fn settled(octets: f64, mss: f64) -> f64 {
+    let segments = (octets / mss).round();
+    if (octets / mss - segments).abs() < ALMOST { segments * mss } else { octets }
+}

@@ -112,7 +112,7 @@ fn common(form: &mut Form<'_>, o: &mut Common, answers_marks: bool) -> Result<()
     )
     .integer("slow_start_limit", 1..=255, &mut o.slow_start_limit)?;
     form.says(
-        "a reduction acts on whole segments, rounded down before and after (Linux); for CUBIC what is counted \
+        "growth is that of the whole window, and a reduction rounds down before and after (Linux); for CUBIC what is counted \
          towards growth, too",
     )
     .boolean("whole_segments", &mut o.whole_segments)?;
