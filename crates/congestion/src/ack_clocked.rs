@@ -206,6 +206,11 @@ impl<L: Law> AckClocked<L> {
         }
     }
 
+    /// `octets` as the window counts them: in whole segments, or as they are.
+    fn counted(&self, octets: f64, mss: f64) -> f64 {
+        if self.whole_segments { whole_segments(octets, mss) } else { octets }
+    }
+
     /// Whether the window must not grow with this ACK.
     fn is_limited(&mut self, acked: &Acked, path: &PathView) -> bool {
         match self.extras.as_mut().and_then(|extras| extras.validation.as_mut()) {
@@ -274,6 +279,7 @@ impl<L: Law> Controller for AckClocked<L> {
             self.before = self.window;
             self.can_undo = true;
             if self.whole_segments {
+                // What was counted towards the next segment is lost.
                 self.window.cwnd = whole_segments(self.window.cwnd, mss).max(mss);
             }
             let mut base = self.ssthresh_from.base(self.window.cwnd, path);
@@ -287,10 +293,7 @@ impl<L: Law> Controller for AckClocked<L> {
                 }
             }
             let own = self.law.reduce(self.window.cwnd, base, event.cause, path);
-            let mut left = ecn_beta.map_or(own, |beta| base * beta);
-            if self.whole_segments {
-                left = whole_segments(left, mss);
-            }
+            let left = self.counted(ecn_beta.map_or(own, |beta| base * beta), mss);
             let fewest = if ns2 { 1.0 } else { self.law.fewest(event.cause) } * mss;
             self.window.cwnd = self.window.cwnd.min(left.max(fewest)).max(mss);
             let threshold = if ns2 { whole_segments(left, mss) } else { left };
@@ -351,10 +354,9 @@ impl<L: Law> Controller for AckClocked<L> {
         let mss = mss as f64;
         // As Linux: slow start goes on to where it was going.
         let avoids = self.window.cwnd >= self.window.ssthresh;
-        let whole = |octets| if self.whole_segments { whole_segments(octets, mss) } else { octets };
-        self.window.cwnd = whole(self.window.cwnd / 2.0).max(mss);
+        self.window.cwnd = self.counted(self.window.cwnd / 2.0, mss).max(mss);
         if avoids {
-            self.window.ssthresh = whole(self.window.ssthresh / 2.0).max(2.0 * mss);
+            self.window.ssthresh = self.counted(self.window.ssthresh / 2.0, mss).max(2.0 * mss);
         }
         self.can_undo = false;
     }

@@ -10,7 +10,7 @@ pub struct Window {
 }
 
 /// What an exact number of segments may have lost on its way through floating point.
-const ALMOST: f64 = 1e-9;
+pub(crate) const ALMOST: f64 = 1e-9;
 
 /// Returns `octets` rounded down to whole segments.
 pub(crate) fn whole_segments(octets: f64, mss: f64) -> f64 {

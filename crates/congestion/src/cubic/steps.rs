@@ -8,7 +8,7 @@
 //! `cwnd / alpha` are, in eighths; and while the window is the same, `cnt` is kept for
 //! some time. With windows of a few segments that makes a difference.
 
-use crate::window::whole_segments;
+use crate::window::{ALMOST, whole_segments};
 use anabranch_units::{Span, Time};
 
 /// What is counted between two steps; windows and ways in octets.
@@ -26,10 +26,6 @@ pub(super) struct Steps {
     /// Acknowledged since the window grew.
     credit: f64,
 }
-
-/// What an exact number of segments may have lost on its way through floating
-/// point.
-const ALMOST: f64 = 1e-9;
 
 /// Windows to be acknowledged for a segment where the window is at its target:
 /// `cnt = 100 * cwnd`.
