@@ -192,6 +192,22 @@ impl<L: Law> AckClocked<L> {
         }
     }
 
+    /// Opens the window by what this ACK allows, in slow start or in congestion avoidance.
+    fn grow(&mut self, acked: &Acked, path: &PathView) {
+        // At equality RFC 5681 leaves the choice; here, as in ns-2, slow start
+        // has ended.
+        if self.window.cwnd < self.window.ssthresh {
+            match self.slow_start(acked, path) {
+                Step::Grow(octets) => self.window.cwnd += octets,
+                Step::End => self.window.ssthresh = self.window.cwnd,
+            }
+        } else {
+            self.repairing = false;
+            let window = self.counted(self.window.cwnd, path.mss as f64);
+            self.window.cwnd += self.law.avoid(window, acked, path);
+        }
+    }
+
     /// Computes by how many octets this ACK opens the window in slow start: RFC 5681 §3.1 equation
     /// (2) with the limit of RFC 3465 §2.2.
     fn slow_start(&mut self, acked: &Acked, path: &PathView) -> Step {
@@ -235,25 +251,14 @@ impl<L: Law> Controller for AckClocked<L> {
         self.backed_off = false;
         let limited = self.is_limited(acked, path);
         self.law.on_ack(acked.now, limited);
-        if limited || self.law.steer(&mut self.window, acked, path) {
+        if limited {
             return;
         }
-        // At equality RFC 5681 leaves the choice; here, as in ns-2, slow start
-        // has ended.
-        if self.window.cwnd < self.window.ssthresh {
-            match self.slow_start(acked, path) {
-                Step::Grow(octets) => self.window.cwnd += octets,
-                Step::End => self.window.ssthresh = self.window.cwnd,
-            }
-        } else {
-            self.repairing = false;
-            if self.whole_segments {
-                let mss = path.mss as f64;
-                let step = self.law.avoid(whole_segments(self.window.cwnd, mss), acked, path);
-                self.window.cwnd = settled(self.window.cwnd + step, mss);
-            } else {
-                self.window.cwnd += self.law.avoid(self.window.cwnd, acked, path);
-            }
+        if !self.law.steer(&mut self.window, acked, path) {
+            self.grow(acked, path);
+        }
+        if self.whole_segments {
+            self.window.cwnd = settled(self.window.cwnd, path.mss as f64);
         }
     }
 
@@ -371,5 +376,52 @@ impl<L: Law> Controller for AckClocked<L> {
 
     fn pacing_rate(&self, srtt: Option<Span>) -> Option<Rate> {
         self.extras.as_ref()?.pacing.as_ref()?.rate(&self.window, srtt)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testkit::{MSS, ack, event, path};
+
+    /// Steers its window to all of its third segment but a billionth of an octet.
+    #[derive(Debug)]
+    struct Steered;
+
+    impl Law for Steered {
+        type Options = Common;
+
+        fn new(_: &Common) -> Steered {
+            Steered
+        }
+
+        fn common(options: &Common) -> &Common {
+            options
+        }
+
+        fn steer(&mut self, window: &mut Window, _: &Acked, path: &PathView) -> bool {
+            window.cwnd = 3.0 * path.mss as f64 - 1e-9;
+            true
+        }
+
+        fn avoid(&mut self, _: f64, _: &Acked, _: &PathView) -> f64 {
+            0.0
+        }
+
+        fn reduce(&mut self, cwnd: f64, _: f64, _: Cause, _: &PathView) -> f64 {
+            cwnd
+        }
+    }
+
+    #[test]
+    fn a_window_is_not_rounded_up_by_a_reduction() {
+        let options = Common { whole_segments: true, ..Common::default() };
+        let mut c = AckClocked::<Steered>::new(&options, MSS, MSS);
+
+        c.on_ack(&ack(MSS), &path(1));
+        assert_eq!(c.window(), 3 * MSS);
+
+        c.on_congestion(&event(Cause::Loss), &path(3));
+        assert_eq!(c.window(), 3 * MSS);
     }
 }
