@@ -327,7 +327,10 @@ impl Connection {
         match tell {
             Tell::None => {}
             Tell::One => self.subflows.ask_best_for_ack(&mut self.readiness),
-            Tell::All => self.subflows.ask_all_for_acks(&mut self.readiness),
+            Tell::Reopened => {
+                self.subflows.ask_best_for_ack(&mut self.readiness);
+                self.subflows.tell_of_window(self.receiver.free(), &mut self.readiness);
+            }
         }
     }
 

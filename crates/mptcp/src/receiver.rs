@@ -47,9 +47,9 @@ pub(crate) enum Tell {
     None,
     /// The peer hears of it on any one subflow.
     One,
-    /// All subflows: the windows that they advertised last were closed, and hold for each of them
-    /// (§3.3.5).
-    All,
+    /// The window was closed: the peer hears of the new one on every subflow that advertised less
+    /// than a segment last, since that holds there (§3.3.5), and on any one.
+    Reopened,
 }
 
 /// What an arrival changed.
@@ -239,6 +239,11 @@ impl Receiver {
         self.edge.saturating_sub(self.nxt)
     }
 
+    /// Returns the largest window that could be advertised: what is free of the buffer.
+    pub fn free(&self) -> u64 {
+        (self.read + self.capacity).saturating_sub(self.nxt)
+    }
+
     /// A segment leaves: the window to advertise. The edge moves only by a
     /// useful amount (RFC 9293 §3.8.6.2.2).
     pub fn window(&mut self, mss: u64) -> u64 {
@@ -283,7 +288,7 @@ impl Receiver {
         }
         let mss = mss();
         if left < mss && self.opens_by(mss.min(half)) {
-            Tell::All
+            Tell::Reopened
         } else if left < half && self.opens_by(half) {
             Tell::One
         } else {
@@ -350,7 +355,7 @@ mod tests {
         assert_eq!(r.window(1000), 0);
         assert_eq!(r.read(100, || 1000), (100, Tell::None));
         assert_eq!(r.window(1000), 0, "a silly window");
-        assert_eq!(r.read(5000, || 1000), (2900, Tell::All));
+        assert_eq!(r.read(5000, || 1000), (2900, Tell::Reopened));
         assert_eq!(r.window(1000), 3000);
     }
 

@@ -114,6 +114,8 @@ pub(crate) struct Subflow {
     /// Octets of its first, sent and received, that went with a SYN: its numbers in mappings count
     /// from behind them (RFC 8684 app. B.2).
     pub early: Early,
+    /// Subflow offset up to which the window of its last segment lets the peer send.
+    pub advertised: u64,
     /// The last segment that was not full ends before this subflow offset.
     pub small_end: u64,
     /// Options of Multipath TCP come through on it, as far as is known.
@@ -167,6 +169,7 @@ impl Subflow {
             timeouts: 0,
             una: 0,
             penalty: Time::ZERO,
+            advertised: 0,
             options: Vec::new(),
             signals: Signals::NONE,
             reset_options: Vec::new(),
@@ -186,6 +189,11 @@ impl Subflow {
     pub fn is_usable(&self) -> bool {
         let open = matches!(self.tcp.state(), TcpState::Established | TcpState::CloseWait);
         self.stage == Stage::Ready && open && self.is_open()
+    }
+
+    /// Returns how many octets the window of its last segment still lets the peer send on it.
+    pub fn own_window(&self) -> u64 {
+        self.advertised.saturating_sub(self.tcp.next_expected())
     }
 
     /// Nobody has asked for its end, and it has not ended.

@@ -115,9 +115,11 @@ impl Connection {
                 }
             }
         }
-        let tcp = &self.subflows[i].tcp;
-        let window = self.receiver.window(tcp.mss()) >> tcp.window_shifts().0;
-        segment.window = window.min(u16::MAX as u64) as u16;
+        let subflow = &mut self.subflows[i];
+        let shift = subflow.tcp.window_shifts().0;
+        let window = (self.receiver.window(subflow.tcp.mss()) >> shift).min(u16::MAX as u64);
+        subflow.advertised = subflow.tcp.next_expected() + (window << shift);
+        segment.window = window as u16;
     }
 
     /// Nearly every segment of a transfer has these options: a DATA_ACK, and with data a

@@ -232,6 +232,17 @@ impl Subflows {
         }
     }
 
+    /// The peer hears of a window of `octets` on every subflow that advertised less than that last,
+    /// and less than a segment.
+    pub fn tell_of_window(&mut self, octets: u64, readiness: &mut Readiness) {
+        for subflow in self.list.iter_mut().filter(|subflow| subflow.is_usable()) {
+            if subflow.own_window() < octets.min(subflow.tcp.mss()) {
+                subflow.tcp.ask_for_ack();
+                readiness.touch(subflow.id);
+            }
+        }
+    }
+
     /// Makes every subflow that carries data send an ACK.
     pub fn ask_all_for_acks(&mut self, readiness: &mut Readiness) {
         for subflow in self.list.iter_mut().filter(|subflow| subflow.is_usable()) {

@@ -434,6 +434,30 @@ fn a_window_that_only_a_backup_has_heard_of_is_asked_for() {
     assert_eq!(world.server.observe().bytes_received, 5000);
 }
 
+/// ... but where a subflow's own window is open, nothing is told: all that it could say has been said.
+#[test]
+fn an_idle_subflow_does_not_repeat_that_the_window_is_open() {
+    let config = Config { path_manager: PathManager::Backup, ..config() };
+    let config = Config {
+        subflow: anabranch_tcp::Config { receive_buffer: 1000, ..config.subflow },
+        ..config
+    };
+    let mut world = world(config.clone(), config, &[A1, A2], &[B1], |_, _| Fate::Deliver);
+    world.client.write(500);
+    world.drive(at_ms(200));
+    assert_eq!(world.client.end.subflows.usable().count_ones(), 2);
+
+    world.client.write(50_000);
+    world.drive(at_ms(20_000));
+    assert_eq!(world.server.observe().bytes_received, 50_500);
+    let acks_to = |addr| {
+        let later = world.log.iter().filter(|line| line.sent >= at_ms(200));
+        later.filter(|line| line.packet.dst == addr).count()
+    };
+    assert!(acks_to(A1) >= 50);
+    assert_eq!(acks_to(A2), 0);
+}
+
 /// §3.3.1: at a rate at which 32 bits wrap within two minutes numbers have 64, and segments still fit.
 #[test]
 fn a_fast_stream_has_long_numbers() {
