@@ -75,11 +75,11 @@ fn of_attack(scenario: &Scenario, attack: &AttackSpec) -> Excuse {
         // RFC 5961 §4: whatever the number is.
         Kind::BlindSyn => Excuse::None,
         Kind::BlindReset if knows => Excuse::Deceived,
-        // What is acknowledged in the peer's place is not sent again (RFC 5961 §5).
-        Kind::BlindAck | Kind::BlindSack if knows => Excuse::Deceived,
+        // What is acknowledged in the peer's place is not sent again (RFC 5961 §5). ACKs with
+        // forged timestamps are believed as others are.
+        Kind::BlindAck | Kind::BlindSack | Kind::BlindTimestamp if knows => Excuse::Deceived,
         Kind::BlindAck | Kind::BlindSack => Excuse::None,
         Kind::BlindAbort if attack.aim == Aim::Exact => Excuse::Deceived,
-        Kind::BlindTimestamp if attack.aim == Aim::Exact => Excuse::Deceived,
         Kind::BlindReset | Kind::BlindAbort | Kind::BlindTimestamp => Excuse::None,
         // RFC 5961 §5 makes it harder to meet the window, not impossible.
         Kind::BlindData | Kind::BlindFin | Kind::Overlap => Excuse::Deceived,

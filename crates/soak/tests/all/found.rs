@@ -436,3 +436,30 @@ fn nagle_does_not_hold_what_frto_asks_for() {
     );
     assert_eq!(ends(&verdict), [End::Completed]);
 }
+
+/// What an ACK in the window with a forged timestamp acknowledges is not sent again.
+#[test]
+fn acks_with_forged_timestamps_deceive() {
+    let verdict = judged(
+        r#"
+        duration = "2 s"
+        seed = 100000000000
+        hosts = ["a", "b", "m4"]
+        links = [
+            { ends = ["a", "b"], rate = "20 kbit/s", delay = "0 us" },
+            { ends = ["m4", "b"], rate = "20 kbit/s", delay = "0 us" },
+        ]
+        listen = [{ host = "a", port = 16901 }]
+        attacks = [
+            { name = "x2", kind = "blind-timestamp", from = "m4", to = "b", flow = "f0", per_second = 8 },
+        ]
+        [[flows]]
+        name = "f0"
+        from = "b"
+        to = "a"
+        port = 16901
+        size = "92007 B"
+        "#,
+    );
+    assert_eq!(verdict.excused, 1);
+}
