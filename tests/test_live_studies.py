@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from anabranch import Scenario, tables
+from anabranch import RunError, Scenario, tables
 from anabranch.rows import Lateness
 from anabranch.studies import ALL
+from anabranch.studies.mcubic import live as mcubic_live
 from anabranch.studies.sack_recovery.conditions import paper_case, paper_schemes
 from anabranch.studies.sack_recovery.study import STUDY as SACK
 from anabranch.studies.sack_recovery.trace import Trace
@@ -99,6 +100,18 @@ def test_a_trial_ends_with_its_own_transfer() -> None:
     for key, result in found.items():
         assert result.flows[0]["finish_s"] == ends[key]
         assert 0.5 * ends[key] < result.series["f.cwnd"]["time_s"][-1] <= ends[key]
+
+
+def test_a_connection_has_all_its_paths(tmp_path: Path) -> None:
+    """A kernel that opens no second subflow measures something else."""
+    trial = mcubic_live.trials(True, tmp_path)[0]
+    (whole,) = worlds.simulated([trial]).values()
+    single = trial.scenario.set('flows.multipath.mptcp.path_manager="single"')
+    (lacking,) = worlds.simulated([replace(trial, scenario=single)]).values()
+
+    worlds.check_paths("t0n0", whole, whole)
+    with pytest.raises(RunError, match=r"multipath of t0n0 had 1 of 2 paths, not a\.y to b\.y"):
+        worlds.check_paths("t0n0", lacking, whole)
 
 
 def test_what_the_peer_says(tmp_path: Path) -> None:

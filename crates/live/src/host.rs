@@ -2,8 +2,9 @@
 //! routes and the settings of its kernel.
 
 use crate::error::Doing;
+use crate::sys::mptcp::{self, Endpoint};
 use crate::sys::netlink::{Netlink, Route};
-use crate::sys::{mptcp, tun};
+use crate::sys::tun;
 use crate::{LiveError, Namespace, Port};
 use anabranch_sim::NodeId;
 use std::net::IpAddr;
@@ -31,9 +32,18 @@ pub struct HostSettings {
     pub receive_offload: bool,
     /// Destinations that another interface than the first leads to: which.
     pub destinations: Vec<(IpAddr, usize)>,
-    /// Interfaces whose addresses Multipath TCP announces; `None`: nothing is
-    /// told to its path manager.
-    pub announced: Option<Vec<usize>>,
+    /// What its path manager of Multipath TCP is told; `None`: nothing.
+    pub subflows: Option<SubflowSettings>,
+}
+
+/// Which subflows a host's connections over Multipath TCP get.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SubflowSettings {
+    /// Subflows beside the first are opened and accepted.
+    pub several: bool,
+    /// Interfaces whose addresses are endpoints of the path manager, and the flags of each
+    /// ([`SIGNAL`](mptcp::SIGNAL), [`SUBFLOW`](mptcp::SUBFLOW)...).
+    pub endpoints: Vec<(usize, u32)>,
 }
 
 /// An interface of such a host.
@@ -100,7 +110,7 @@ impl ExternalHost {
             quick_ack: false,
             receive_offload: false,
             destinations: Vec::new(),
-            announced: None,
+            subflows: None,
         };
         ExternalHost::new(&settings).map(drop)
     }
@@ -191,9 +201,16 @@ fn set_up(settings: &HostSettings) -> Result<Vec<(OwnedFd, Netlink, u32)>, LiveE
         let route = routes[*interface].clone();
         netlink.route(&Route { to: Some(*ip), priority: 1, ..route })?;
     }
-    if let Some(announced) = &settings.announced {
-        let address = |i: &usize| (settings.interfaces[*i].ip, routes[*i].device);
-        mptcp::set_up(&announced.iter().map(address).collect::<Vec<_>>())?;
+    if let Some(subflows) = &settings.subflows {
+        let endpoint = |(i, flags): &(usize, u32)| Endpoint {
+            ip: settings.interfaces[*i].ip,
+            id: None,
+            flags: *flags,
+            device: Some(routes[*i].device),
+            port: None,
+        };
+        let endpoints: Vec<_> = subflows.endpoints.iter().map(endpoint).collect();
+        mptcp::set_up(subflows.several, &endpoints)?;
     }
     Ok(devices)
 }

@@ -41,7 +41,7 @@ pub use couplings::Couplings;
 pub use datagrams::KernelDatagrams;
 pub use drive::{End, Live, Outcome, Ready, Stop};
 pub use error::LiveError;
-pub use host::{ExternalHost, HostSettings, InterfaceSettings};
+pub use host::{ExternalHost, HostSettings, InterfaceSettings, SubflowSettings};
 pub use info::TcpInfo;
 pub use lateness::Lateness;
 pub use port::{Port, PortCounters};

@@ -216,9 +216,30 @@ def _live(
 
 
 def _tried(trial: Trial, result: RunResult, before: RunResult, told: Told) -> Tried:
+    check_paths(trial.name, result, before)
     hosts = (f"{trial.name}{MARK}{host}" for host in trial.external)
     doubts = tuple(doubt for host in hosts for doubt in told.doubts.get(host, []))
     return Tried(result, _ended(result, before), doubts)
+
+
+def check_paths(name: str, live: RunResult, simulated: RunResult) -> None:
+    """A Multipath TCP connection that had several paths in virtual time must have them live.
+
+    Raises:
+        RunError: it had fewer: what was measured is another condition.
+    """
+    for number, flow in enumerate(simulated.flows):
+        wanted, found = (_paths(run, run.flows[number].flow) for run in (simulated, live))
+        if flow.protocol == "mptcp" and len(found) < len(wanted):
+            missing = ", ".join(" to ".join(ends) for ends in sorted(wanted - found))
+            raise RunError(
+                f"live run: {flow.flow} of {name} had {len(found)} of {len(wanted)} paths,"
+                f" not {missing}"
+            )
+
+
+def _paths(run: RunResult, flow: str) -> set[tuple[str, str]]:
+    return {(path.from_, path.to) for path in run.paths if path.flow == flow}
 
 
 def _batch(group: Sequence[Trial], place: Path, before: Results, resume: bool) -> Batch:

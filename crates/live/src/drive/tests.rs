@@ -27,7 +27,7 @@ fn world(command: &str) -> (Live<KernelSocket>, Stop) {
             quick_ack: true,
             receive_offload: false,
             destinations: Vec::new(),
-            announced: None,
+            subflows: None,
         };
         let (host, of_host) = ExternalHost::new(&settings).unwrap();
         hosts.push(host);

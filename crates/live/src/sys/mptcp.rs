@@ -14,19 +14,16 @@ use std::net::IpAddr;
 const MOST: u32 = 8;
 const NESTED: u16 = 0x8000;
 
-/// In the namespace of the calling thread: allows subflows and announcements
-/// of peers, and announces `addresses`, each with the index of its device.
+/// In the namespace of the calling thread: allows subflows beside the first and announcements
+/// of peers where there are to be `several`, and adds `endpoints`.
 ///
 /// # Errors
 /// The kernel's; one without MPTCP has no such family.
-pub fn set_up(addresses: &[(IpAddr, u32)]) -> Result<(), LiveError> {
+pub fn set_up(several: bool, endpoints: &[Endpoint]) -> Result<(), LiveError> {
     let mut manager = PathManager::open()?;
-    manager.limit(MOST, MOST)?;
-    for (ip, device) in addresses {
-        let device = Some(*device);
-        manager.add(&Endpoint { ip: *ip, id: None, flags: SIGNAL, device, port: None })?;
-    }
-    Ok(())
+    let most = if several { MOST } else { 0 };
+    manager.limit(most, most)?;
+    endpoints.iter().try_for_each(|endpoint| manager.add(endpoint))
 }
 
 /// An address of the host that the path manager is to use.

@@ -13,8 +13,8 @@
 //! | `window` | the socket's congestion control, where the host sends; loaded if the kernel lacks it |
 //! | `receive_buffer` | `SO_RCVBUF`; less where `initial_receive_window` is a share |
 //!
-//! Of a flow over MPTCP the same for its subflows; a server announces its other
-//! addresses, as a kernel's path manager is told to.
+//! Of a flow over MPTCP the same for its subflows. The kernel's path manager is told which
+//! subflows there are to be ([`subflows`]).
 //!
 //! Its other options the kernel has its own way.
 
@@ -23,7 +23,9 @@ use crate::InputError;
 use crate::graph::Graph;
 use crate::run_error::RunError;
 use crate::schema::{FlowSpec, Protocol, Scenario};
-use anabranch_live::{HostSettings, InterfaceSettings};
+use anabranch_live::kernel::mptcp;
+use anabranch_live::{HostSettings, InterfaceSettings, SubflowSettings};
+use anabranch_mptcp::PathManager;
 use anabranch_sim::{NodeId, Side};
 use anabranch_tcp::recovery::Recovery;
 use anabranch_tcp::{Config, EcnMode, InitialReceiveWindow};
@@ -79,7 +81,7 @@ pub(super) fn settings(
             quick_ack: false,
             receive_offload: host.receive_offload,
             destinations: destinations(graph, book, first),
-            announced: None,
+            subflows: None,
         };
         let mut sysctls: BTreeMap<&str, String> = BTreeMap::new();
         let mut own_windows = false;
@@ -91,9 +93,17 @@ pub(super) fn settings(
             let config = match &flow.protocol {
                 Protocol::Tcp(config) => config.as_ref(),
                 Protocol::Mptcp(config) => {
-                    let announced = settings.announced.get_or_insert_default();
-                    if side == Side::Server {
-                        *announced = (1..settings.interfaces.len()).collect();
+                    let wanted = subflows(config, side, settings.interfaces.len(), i)?;
+                    let first = settings.subflows.get_or_insert_with(|| wanted.clone());
+                    if *first != wanted {
+                        let value = config.path_manager.name();
+                        let allowed = format!(
+                            "the same, and at the same end, for all flows of the external host {}, \
+                             whose kernel has one path manager for all",
+                            host.name
+                        );
+                        let field = format!("flows[{i}].mptcp.path_manager");
+                        return Err(InputError::field(field, value, allowed).into());
                     }
                     &config.subflow
                 }
@@ -141,6 +151,46 @@ pub(super) fn settings(
         list.push(settings);
     }
     Ok(list)
+}
+
+/// What the kernel at this end of flow `i` over Multipath TCP is told, whose host has so many
+/// interfaces. Linux opens subflows at the side that opened the connection: from its endpoints to
+/// the peer's first address and, in a full mesh, to those that the peer announces. Without endpoints
+/// it opens them to what is announced alone, from where its routes lead there.
+fn subflows(
+    config: &anabranch_mptcp::Config,
+    side: Side,
+    interfaces: usize,
+    i: usize,
+) -> Result<SubflowSettings, InputError> {
+    let refuse = |name: &str, manager: PathManager, allowed: &str| {
+        let field = format!("flows[{i}].mptcp.{name}");
+        Err(InputError::field(field, manager.name(), allowed.to_owned()))
+    };
+    let others = |flags: u32| (1..interfaces).map(move |i| (i, flags));
+    if side == Side::Server {
+        let passive = config.passive_path_manager;
+        if passive != PathManager::Single {
+            let allowed = "\"single\" with an external host as `to`: Linux opens no subflows there";
+            return refuse("passive_path_manager", passive, allowed);
+        }
+        let endpoints = others(mptcp::SIGNAL).collect();
+        return Ok(SubflowSettings { several: true, endpoints });
+    }
+    let mesh = mptcp::SUBFLOW | mptcp::FULL_MESH;
+    let endpoints = match config.path_manager {
+        PathManager::Single | PathManager::Pairs | PathManager::Signal => Vec::new(),
+        PathManager::FullMesh => (0..interfaces).map(|i| (i, mesh)).collect(),
+        // The endpoint of the first subflow would make a backup of it.
+        PathManager::Backup => others(mesh | mptcp::BACKUP).collect(),
+        manager @ PathManager::NDiffports(_) => {
+            let allowed = "a path manager that Linux has: \"single\", \"full-mesh\", \"pairs\", \
+                           \"signal\", \"backup\", with an external host as `from`";
+            return refuse("path_manager", manager, allowed);
+        }
+    };
+    let several = config.path_manager != PathManager::Single;
+    Ok(SubflowSettings { several, endpoints })
 }
 
 /// The options that a namespace has for all its connections: field, file, value.

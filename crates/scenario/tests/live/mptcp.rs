@@ -2,7 +2,8 @@
 //! that join nothing else.
 
 use crate::support::{machine, run};
-use anabranch_scenario::live::LiveResult;
+use anabranch_scenario::Scenario;
+use anabranch_scenario::live::{LiveOptions, LiveResult, live};
 
 /// A transfer between two hosts with two interfaces each.
 struct Case {
@@ -221,4 +222,83 @@ fn kernels_join_their_connections_at_one_port() {
         let paths = carried(&run, i);
         assert!(paths.iter().all(|octets| *octets > 150_000), "{}: {paths:?}", row.flow);
     }
+}
+
+/// A kernel that opens the connection has the subflows of the flow's path manager, whether the
+/// peer's addresses are two or the one that it has from the start.
+#[test]
+fn a_kernel_has_the_subflows_of_the_path_manager() {
+    if !machine() {
+        return;
+    }
+    let cases: [(&str, usize, &[&str]); 6] = [
+        ("single", 2, &["a.x b.x"]),
+        ("full-mesh", 1, &["a.x b.x", "a.y b.x"]),
+        ("full-mesh", 2, &["a.x b.x", "a.x b.y", "a.y b.x", "a.y b.y"]),
+        ("backup", 1, &["a.x b.x", "a.y b.x"]),
+        ("pairs", 1, &["a.x b.x"]),
+        ("signal", 2, &["a.x b.x", "a.x b.y"]),
+    ];
+    let (mut hosts, mut routers, mut rest) = (String::new(), String::new(), String::new());
+    for (i, (manager, peers, _)) in cases.iter().enumerate() {
+        let of_peer = &["x", "y"][..*peers];
+        hosts += &format!(
+            "{{ name = \"a{i}\", interfaces = [\"x\", \"y\"], external = true }},\
+             {{ name = \"b{i}\", interfaces = {of_peer:?}, external = true }},"
+        );
+        routers += &format!("\"r{i}\",");
+        let ends = ["x", "y"].map(|end| format!("a{i}.{end}")).into_iter();
+        for end in ends.chain(of_peer.iter().map(|end| format!("b{i}.{end}"))) {
+            rest += &format!(
+                "[[links]]\nends = [\"{end}\", \"r{i}\"]\nrate = \"10 Mbit/s\"\ndelay = \"5 ms\"\n"
+            );
+        }
+        rest += &format!(
+            "[[flows]]\nname = \"f{i}\"\nfrom = \"a{i}\"\nto = \"b{i}\"\nsize = \"400 kB\"\nprotocol = \"mptcp\"\n\
+             mptcp = {{ path_manager = \"{manager}\" }}\n"
+        );
+    }
+    let run = run(&format!("hosts = [{hosts}]\nrouters = [{routers}]\n{rest}"));
+    for (i, (manager, peers, wanted)) in cases.iter().enumerate() {
+        let flow = &run.result.flows[i];
+        assert!(flow.finish_s.is_some(), "{flow:?}");
+        let number = i.to_string();
+        let paths = run.result.paths.iter().filter(|path| path.flow == flow.flow);
+        let ends = paths.map(|path| format!("{} {}", path.from, path.to).replace(&number, ""));
+        let mut ends: Vec<String> = ends.collect();
+        ends.sort();
+        assert_eq!(ends, *wanted, "{manager}, {peers} addresses of the peer");
+    }
+}
+
+/// What its path manager cannot do is refused before anything is set up.
+#[test]
+fn a_kernel_is_asked_for_no_other_path_manager() {
+    let refused = |flows: &str| {
+        let text = format!(
+            "hosts = [{{ name = \"a\", external = true }}, {{ name = \"b\", external = true }}]\n\
+             [[links]]\nends = [\"a\", \"b\"]\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n{flows}"
+        );
+        let scenario = Scenario::from_toml(&text, "live.toml").unwrap();
+        live(&scenario, &LiveOptions::default(), |_| {}).unwrap_err().to_string()
+    };
+    let flow = |name: &str, mptcp: &str| {
+        format!(
+            "[[flows]]\nname = \"{name}\"\nfrom = \"a\"\nto = \"b\"\nsize = \"1 kB\"\nprotocol = \"mptcp\"\n\
+             mptcp = {{ {mptcp} }}\n"
+        )
+    };
+
+    let message = refused(&flow("f", "path_manager = \"n-diffports\""));
+    assert!(message.contains("flows[0].mptcp.path_manager"), "{message}");
+    assert!(message.contains("that Linux has: \"single\", \"full-mesh\""), "{message}");
+
+    let message = refused(&flow("f", "passive_path_manager = \"full-mesh\""));
+    assert!(message.contains("flows[0].mptcp.passive_path_manager"), "{message}");
+    assert!(message.contains("Linux opens no subflows there"), "{message}");
+
+    let two = [flow("f", "path_manager = \"pairs\""), flow("g", "path_manager = \"single\"")];
+    let message = refused(&two.concat());
+    assert!(message.contains("flows[1].mptcp.path_manager"), "{message}");
+    assert!(message.contains("one path manager for all"), "{message}");
 }
