@@ -90,7 +90,7 @@ impl Connection {
             return false;
         }
         self.subflows[i].tcp.ask_for_ack();
-        self.deliver(i, map.data, payload);
+        self.reassemble(i, map.data, payload);
         self.subflows[i].received.drop_below(map.start + map.len as u64);
         self.fall_back(i, FailExchange::Sent { dsn });
         !self.has_ended()

@@ -198,19 +198,11 @@ impl Connection {
     }
 
     /// Octets of a subflow take their place in the stream.
-    fn reassemble(&mut self, i: usize, data: u64, payload: &Payload) {
+    pub(super) fn reassemble(&mut self, i: usize, data: u64, payload: &Payload) {
         let before = self.receiver.held();
         let arrival = self.receiver.on_data(data, payload);
         self.subflows[i].read_to = data + payload.len() as u64;
         self.subflows[i].brought += self.receiver.held() - before;
-        self.note(arrival);
-    }
-
-    /// Octets in order whatever the mapping said: for the fallback.
-    pub(super) fn deliver(&mut self, i: usize, data: u64, payload: &Payload) {
-        let arrival = self.receiver.on_data(data, payload);
-        self.subflows[i].read_to = data + payload.len() as u64;
-        self.subflows[i].brought += arrival.advanced;
         self.note(arrival);
     }
 
