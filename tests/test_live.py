@@ -497,6 +497,42 @@ def test_a_kernels_receiver_acknowledges_as_ours_does(
     assert abs(kernels[-1] - ours) <= 2, (ours, kernels)
 
 
+PUSHES = """
+hosts = [{{ name = "kernel", external = true, sysctl = {sysctl} }}, "ours"]
+
+[[links]]
+ends = ["kernel", "ours"]
+rate = "10 Mbit/s"
+delay = "20 ms"
+queue = {{ limit = "200 packets" }}
+
+[[flows]]
+name = "f"
+from = "kernel"
+to = "ours"
+size = "1 MB"
+tcp = {{ profile = "linux", segmentation_offload = {offload} }}
+"""
+
+
+@pytest.mark.needs("tshark")
+@pytest.mark.parametrize(("offload", "least", "most"), [(True, 0.3, 0.55), (False, 0.0, 0.05)])
+def test_a_kernel_pushes_what_leaves_together_as_ours_does(
+    offload: bool, least: float, most: float, tmp_path: Path
+) -> None:
+    """Packets of two segments with PSH on the second, but for a kernel whose packets have one."""
+    sysctl = [] if offload else ["net.ipv4.tcp_min_tso_segs=1"]
+    text = PUSHES.format(sysctl=json.dumps(sysctl), offload=str(offload).lower())
+    for world in (Scenario(text).run, Scenario(text).live):
+        capture = tmp_path / "f.pcapng"
+        world(pcap=capture, capture=["kernel"])
+        fields = ["-Y", "tcp.len > 0", "-T", "fields", "-e", "tcp.flags.push"]
+        command = ["tshark", "-r", str(capture), *fields]
+        told = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
+        pushed = sum(each in ("1", "True") for each in told) / len(told)
+        assert len(told) >= 690 and least <= pushed <= most, (pushed, len(told))
+
+
 @pytest.mark.needs("usrsctp")
 def test_the_benchmark_measures_everything(anabranch: Command, tmp_path: Path) -> None:
     """Whether each of its rows works; its figures want a machine of their own."""

@@ -98,6 +98,7 @@ class Tcp(TypedDict, total=False):
     profile: Literal["rfc", "linux", "freebsd", "ns2"]
     protect_time_wait: bool
     quick_acks: int
+    segmentation_offload: bool
     receive_buffer: str
     receive_buffer_max: str | Literal[False]
     recovery: Algorithm

@@ -332,6 +332,9 @@ pub struct Config {
     /// how long, as Linux does; `quick_acks` is then how many segments are acknowledged at once
     /// whenever the peer starts, and `delayed_ack` makes no difference.
     pub adaptive_acks: bool,
+    /// What leaves together is one packet until the device cuts it into segments, and the last of
+    /// several has PSH, as on Linux with segmentation offload.
+    pub segmentation_offload: bool,
     /// Restart from the initial window after idle time (RFC 5681 §4.1).
     pub idle_restart: bool,
     /// What probes a closed window.
@@ -430,6 +433,7 @@ impl Default for Config {
             nagle: Nagle::Off,
             quick_acks: 0,
             adaptive_acks: false,
+            segmentation_offload: false,
             idle_restart: true,
             window_probe: WindowProbe::Octet,
             keep_alive: None,

@@ -147,7 +147,7 @@ pub(super) fn settings(
             settings.congestion_control = None;
         }
         let path = |(name, value): (&str, String)| (format!("ipv4/{name}"), value);
-        settings.sysctls = sysctls.into_iter().map(path).collect();
+        settings.sysctls = sysctls.into_iter().map(path).chain(host.settings()).collect();
         list.push(settings);
     }
     Ok(list)

@@ -149,6 +149,13 @@ pub(super) fn options(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputEr
     )
     .boolean("adaptive_acks", &mut c.adaptive_acks)?;
     form.says(
+        "segments that leave together are one packet until the device cuts it, as on Linux: PSH \
+         is on the last of several, and a receiver with `adaptive_acks` acknowledges a last one \
+         that is alone at once; no difference over Multipath TCP, where the stream says what is \
+         pushed",
+    )
+    .boolean("segmentation_offload", &mut c.segmentation_offload)?;
+    form.says(
         "after more than a retransmission timeout without sending the window restarts from the \
          initial one (RFC 5681)",
     )

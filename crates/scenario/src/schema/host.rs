@@ -1,6 +1,6 @@
 //! Hosts: end systems, by name or as a table with what is special about one.
 
-use super::form::{Boolean, Form, Kind, Text, by, quantity, quantity_shape};
+use super::form::{Boolean, Form, Kind, Text, Texts, by, quantity, quantity_shape};
 use super::{Ip, ip};
 use crate::InputError;
 use crate::fields::Fields;
@@ -27,6 +27,8 @@ pub struct HostSpec {
     /// Whether segments that it finds together in live runs are answered once; at an external host
     /// they are handed over as one.
     pub receive_offload: bool,
+    /// Settings of its kernel in live runs, as `sysctl -w` takes them: `NAME=VALUE`.
+    pub sysctl: Vec<String>,
 }
 
 /// Most interfaces of a host.
@@ -44,6 +46,7 @@ impl HostSpec {
             config: HostConfig::default(),
             external: false,
             receive_offload: true,
+            sysctl: Vec::new(),
         }
     }
 
@@ -108,7 +111,18 @@ impl HostSpec {
         form.says("in a live run: TCP segments or SCTP data that follow each other and are found together are answered once by a host of ours; TCP segments are handed to the kernel of an external one as one, see [live.md](live.md#segments-that-come-together); in a simulated run each packet has a date of its own, and nothing changes");
         form.rare("receive_offload", Boolean, &mut host.receive_offload, &true)?;
         form.says("in a live run the host is a network namespace with a kernel's own stack, see [live.md](live.md); in a simulated run it is a host like any other");
-        form.rare("external", Boolean, &mut host.external, &false)
+        form.rare("external", Boolean, &mut host.external, &false)?;
+        form.says("in a live run: settings of the kernel of an external host, as `sysctl -w` takes them, such as `[\"net.ipv4.tcp_min_tso_segs=1\"]`; they come after those that flows ask for");
+        form.rare("sysctl", Texts, &mut host.sysctl, &Vec::new())?;
+        let are_settings = host.sysctl.iter().all(|text| setting(text).is_some());
+        form.require(are_settings, "sysctl", "texts such as \"net.ipv4.tcp_min_tso_segs=1\"")?;
+        let has_kernel = host.external || host.sysctl.is_empty();
+        form.require(has_kernel, "sysctl", "none, but for hosts with `external = true`")
+    }
+
+    /// What is written below `/proc/sys/net` of its kernel: file and value.
+    pub(crate) fn settings(&self) -> impl Iterator<Item = (String, String)> {
+        self.sysctl.iter().filter_map(|text| setting(text))
     }
 
     /// The names of its nodes: `HOST.INTERFACE` for each interface, or the
@@ -135,6 +149,16 @@ impl HostSpec {
         }
         Form::written(|form| HostSpec::fields(form, &mut host, &mut own)).into()
     }
+}
+
+/// The file below `/proc/sys/net` and the value of a setting `NAME=VALUE`.
+fn setting(text: &str) -> Option<(String, String)> {
+    let (name, value) = text.split_once('=')?;
+    let name = name.trim().strip_prefix("net.")?;
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let parts: Vec<&str> = name.split('.').collect();
+    let is_name = parts.iter().all(|part| !part.is_empty() && part.chars().all(is_plain));
+    is_name.then(|| (parts.join("/"), value.trim().to_owned()))
 }
 
 /// The interfaces of a host over `ip`: names, or tables that say another `ip`.
@@ -390,8 +414,28 @@ mod tests {
     }
 
     #[test]
+    fn a_kernel_has_settings() {
+        let host = r#"{ name = "b", external = true, sysctl = ["net.ipv4.tcp_min_tso_segs = 1"] }"#;
+        let s = read(&format!("[\"a\", {host}]")).unwrap();
+        let settings: Vec<_> = s.hosts[1].settings().collect();
+        assert_eq!(settings, [("ipv4/tcp_min_tso_segs".to_owned(), "1".to_owned())]);
+        assert_eq!(Scenario::from_toml(&s.resolved_toml(), "again"), Ok(s));
+    }
+
+    #[test]
     fn wrong_hosts_are_named() {
+        let settings =
+            |text| format!(r#"["a", {{ name = "b", external = true, sysctl = [{text}] }}]"#);
+        let such = "allowed: texts such as \"net.ipv4.tcp_min_tso_segs=1\"";
+        for text in ["\"net.ipv4.tcp_sack\"", "\"kernel.panic=1\"", "\"net.ipv4/../x=1\""] {
+            let error = read(&settings(text)).unwrap_err();
+            assert!(error.contains("field `hosts[1].sysctl`") && error.contains(such), "{error}");
+        }
         for (hosts, expected) in [
+            (
+                r#"["a", { name = "b", sysctl = ["net.ipv4.tcp_sack=0"] }]"#,
+                "allowed: none, but for hosts with `external = true`",
+            ),
             ("7", "field `hosts`: value `7`: allowed: the hosts: names such as"),
             (r#"["a", 7]"#, "field `hosts[1]`: value `7`: allowed: the hosts"),
             (r#"["a", {}]"#, "field `hosts[1].name` is required: the name"),

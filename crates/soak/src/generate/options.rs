@@ -92,7 +92,13 @@ pub(super) fn tcp(draw: &mut Draw, network: &Network, multipath: bool) -> (Table
     o.maybe("initial_ssthresh", |draw| bytes(mss * draw.spread(2, 64)));
     let timestamps = !o.draw.chance(p);
     o.put("timestamps", timestamps);
-    o.switches(&["window_scale", "limited_transmit", "adaptive_acks", "idle_restart"]);
+    o.switches(&[
+        "window_scale",
+        "limited_transmit",
+        "adaptive_acks",
+        "idle_restart",
+        "segmentation_offload",
+    ]);
     o.switches(&["go_back_n"]);
     o.switches(&["soft_errors_end_opening", "path_mtu_discovery", "black_hole_detection"]);
     o.switches(&["paws", "require_timestamps", "protect_time_wait", "ecn_control", "ecn_wait"]);

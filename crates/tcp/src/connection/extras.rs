@@ -9,6 +9,7 @@ use super::keep_alive::KeepAliveState;
 use super::limits::Limits;
 use super::mtu_probe::MtuProbe;
 use super::nagle::Hold;
+use super::offload::Offload;
 use super::part::Part;
 use super::push::Marks;
 use super::urgent::Urgent;
@@ -54,6 +55,8 @@ pub(super) struct Inside {
     pub part: Part,
     /// `marks` are the pushes, where the user marks any.
     pub marks: Option<Marks>,
+    /// `offload` is the packet of several segments that leaves, where segmentation is offloaded.
+    pub offload: Option<Offload>,
     /// `limits` measure what limits the sender, where the user asks.
     pub limits: Option<Limits>,
     /// `timers` are indexed by [`ExtraDue`].

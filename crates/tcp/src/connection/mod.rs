@@ -28,6 +28,7 @@ mod keep_alive;
 mod limits;
 mod mtu_probe;
 mod nagle;
+mod offload;
 mod output;
 mod pacing;
 mod part;
@@ -58,6 +59,7 @@ use anabranch_wire::{Addr, TcpFlags, TcpSegment};
 use ends::Ends;
 use extras::Extras;
 use fast_open::FastOpen;
+use offload::Offload;
 use paws::TsRecent;
 use persist::Persist;
 use phase::Phase;
@@ -195,6 +197,9 @@ impl Connection {
         if config.fast_open.is_some() {
             let key = [generator.next_u64(), generator.next_u64()];
             extras.get().fast_open = Some(Box::new(FastOpen::new(key)));
+        }
+        if config.segmentation_offload {
+            extras.get().offload = Some(Offload::default());
         }
         let sender = Sender::new(&config);
         Connection {

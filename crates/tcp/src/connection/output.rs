@@ -1,6 +1,7 @@
 //! What leaves, in this order: a reset, a SYN, what the recovery scheme asks
 //! for, a zero-window probe, an ACK.
 
+use super::offload::Bounds;
 use super::phase::Leaves;
 use super::{Connection, Refused};
 use crate::config::{ResetTimestamps, RtoRestart, WindowProbe};
@@ -144,6 +145,9 @@ impl Connection {
         if self.writing.is_closed() && range.end == self.data_end() {
             range.end += 1;
         }
+        if self.extras.some().is_some() {
+            self.offload(range);
+        }
         let packet = self.data(now, range);
         self.sender.on_sent_in_order(range);
         if small && range.end > 1 + self.sent_with_syn() {
@@ -151,6 +155,27 @@ impl Connection {
         }
         self.scheme.on_in_order(&self.sender, range, now);
         Some(packet)
+    }
+
+    /// A segment leaves in order, perhaps with others as one packet.
+    fn offload(&mut self, range: Range) {
+        let Connection { extras, scheme, sender, .. } = self;
+        let Some(offload) = extras.some().and_then(|extras| extras.offload.as_mut()) else {
+            return;
+        };
+        offload.on_segment(range.start, || {
+            let window = sender.cwnd();
+            let allowed = scheme.window(sender).saturating_sub(scheme.in_flight(sender));
+            let written = sender.end.min(sender.peer_window.edge).saturating_sub(range.start);
+            Bounds {
+                mss: sender.mss,
+                room: allowed.min(written),
+                window,
+                starts: window < sender.congestion.ssthresh() / 2,
+                srtt: sender.rtt.srtt(),
+                min_rtt: sender.rtt.min_rtt(),
+            }
+        });
     }
 
     /// Asks the recovery scheme what to send. A side that only receives has nothing, which needs no

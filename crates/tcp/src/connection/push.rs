@@ -64,6 +64,11 @@ impl Connection {
 
     /// A segment over `range` carries PSH.
     pub(super) fn is_pushed(&self, range: Range) -> bool {
+        if let Some(offload) = self.extras.peek().and_then(|extras| extras.offload.as_ref())
+            && offload.ends_at(range.end)
+        {
+            return true;
+        }
         match self.extras.marks() {
             None => range.end >= self.data_end(),
             Some(marks) => marks.lies_in(range),

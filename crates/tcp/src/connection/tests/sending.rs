@@ -111,6 +111,20 @@ fn push_marks_the_end_of_what_is_queued() {
     assert_eq!(s.sent(), [". 1:1000 1", ". 1001:1000 1", "P. 2001:500 1"]);
 }
 
+/// `__tcp_transmit_skb`: the segments that leave together are packets of two at this rate, with PSH on
+/// the second, and a third by itself has none; half a window at most is a packet.
+#[test]
+fn offloaded_segments_that_leave_together_end_with_psh() {
+    let config = Config { segmentation_offload: true, ..config() };
+    let mut s = Solo::established(&config);
+    s.end.write(20_000);
+    assert_eq!(s.sent(), [". 1:1000 1", ". 1001:1000 1", ". 2001:1000 1"]);
+    s.now = at_ms(100);
+    let three = [". 3001:1000 1", "P. 4001:1000 1", ". 5001:1000 1"];
+    assert_eq!(s.arrives(".", 1, 2001, 0), three);
+    assert_eq!(s.arrives(".", 1, 3001, 0), [". 6001:1000 1", "P. 7001:1000 1"]);
+}
+
 /// §3.8.5 and RFC 6093 §3.1: the pointer names the octet after the urgent
 /// data; the mark reaches a peer whose window is closed.
 #[test]
