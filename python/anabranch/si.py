@@ -39,6 +39,7 @@ _SHARES = frozenset({"utilisation", "loss_ratio", "reordered_ratio", "unplayed_r
 _SECONDS = frozenset({"rtt", "srtt", "path_srtt", "path_rto", "message_delay", "message_wait"})
 _NAMES = {
     "finish_s": "finish",
+    "completion_s": "completion time",
     "srtt_s": "smoothed RTT",
     "rto_s": "RTO",
     "end_s": "end of the run",

@@ -116,13 +116,13 @@ def flow_table(flows: Sequence[Transfer]) -> Table:
     table = Table(box=None, header_style="bold")
     table.add_column("flow")
     table.add_column("protocol")
-    for heading in ("finish", "bytes", "goodput", "retransmitted", "fast", "timeouts"):
+    for heading in ("completion time", "bytes", "goodput", "retransmitted", "fast", "timeouts"):
         table.add_column(heading, justify="right")
     for flow in flows[:50]:
         table.add_row(
             flow.flow,
             flow.protocol,
-            "" if flow.finish_s is None else si.text(flow.finish_s, "s", DIGITS),
+            "" if flow.completion_s is None else si.text(flow.completion_s, "s", DIGITS),
             _bytes(flow),
             si.text(flow.goodput_bps, "bit/s"),
             f"{flow.retransmitted_packets:,}",

@@ -34,7 +34,7 @@ def group_table(flows: Sequence[Transfer]) -> Shown | None:
 
 
 def _row(name: str, group: list[Transfer]) -> list[Cell]:
-    took = [flow.duration_s for flow in group if flow.duration_s is not None]
+    took = [flow.completion_s for flow in group if flow.completion_s is not None]
     times = [float(np.percentile(took, each)) if took else float("nan") for each in PERCENTILES]
     numbers = [
         (len(group), si.COUNT),

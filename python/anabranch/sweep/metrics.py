@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import fnmatch
 import math
-import typing
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -138,15 +137,7 @@ def subject(table: pa.Table) -> str:
 
 def numeric_columns(kind: type[rows.Row]) -> list[str]:
     """The columns of a table that are numbers."""
-    hints = typing.get_type_hints(kind)
-    numbers = {int, float}
-    found = []
-    for each in fields(kind):  # type: ignore[arg-type]
-        hint = hints[each.name]
-        kinds = set(typing.get_args(hint)) - {type(None)} or {hint}
-        if kinds <= numbers:
-            found.append(each.name.removesuffix("_"))
-    return found
+    return [column for column, type_ in kind.types().items() if type_ in (int, float)]
 
 
 @dataclass(frozen=True)
