@@ -26,8 +26,9 @@ from anabranch import InputError, RunError, Scenario, tables
 from anabranch import sweep as sweeps
 from anabranch.plotting.chart import Request, chart
 from anabranch.report.sweep import sweep_tables, write_sweep_report
+from anabranch.rows import CsvRow
 from anabranch.stats import Estimate
-from anabranch.sweep import Metric, Parameter, Replications, Sweep, reading
+from anabranch.sweep import Metric, Parameter, Replications, Sweep, reading, shown
 from anabranch.sweep.executors import Local
 from anabranch.sweep.parameters import Value
 from anabranch.sweep.schedule import Progress, compute
@@ -559,6 +560,20 @@ def test_the_command_shows_units_and_pairs(
     assert "e+0" not in done.stdout
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "cubic - reno" in page and '"xnames": ["reno", "cubic", "vegas"]' in page
+
+
+def test_a_metric_has_one_unit_in_a_table() -> None:
+    rows: list[CsvRow] = [
+        {"metric": "goodput", "parameter": "p", "value": value, "against": "a", "difference": mean,
+         "ci_low": mean - 31_718.0, "ci_high": mean + 31_718.0, "n": 4}
+        for value, mean in (("b", -621.0), ("c", -1_260_000.0), ("d", 3_900.0))
+    ]  # fmt: skip
+    table = shown.differences([], rows, {"goodput": "bit/s"})
+    assert [line[-2] for line in table.rows] == [
+        "-0.001 (-0.032 to 0.031) Mbit/s",
+        "-1.260 (-1.292 to -1.228) Mbit/s",
+        "0.004 (-0.028 to 0.036) Mbit/s",
+    ]
 
 
 def test_replications_without_a_random_draw_are_told(
