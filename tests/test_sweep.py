@@ -562,6 +562,22 @@ def test_the_command_shows_units_and_pairs(
     assert "cubic - reno" in page and '"xnames": ["reno", "cubic", "vegas"]' in page
 
 
+def test_a_mean_over_several_flows_is_told(
+    anabranch: Command, two_hosts: Path, tmp_path: Path
+) -> None:
+    """Without metrics the goodput of all flows is one number."""
+    scenario = tmp_path / "two.toml"
+    second = "\n[[flows]]\nname = 'g'\nfrom = 'a'\nto = 'b'\nsize = '30 kB'\n"
+    scenario.write_text(two_hosts.read_text(encoding="utf-8") + second, encoding="utf-8")
+    plan = tmp_path / "plan.toml"
+    plan.write_text(f"scenario = '{scenario}'\nreplications = 2\n", encoding="utf-8")
+    done = anabranch("sweep", plan, "--out", tmp_path / "all")
+    assert "goodput_bps is the mean of 2 flows of each run. A metric with `of`" in done.stdout
+    one = "[[metrics]]\nname = 'g'\ncolumn = 'goodput_bps'\nof = 'g'\n"
+    plan.write_text(plan.read_text(encoding="utf-8") + one, encoding="utf-8")
+    assert "is the mean of" not in anabranch("sweep", plan, "--out", tmp_path / "one").stdout
+
+
 def test_a_metric_has_one_unit_in_a_table() -> None:
     rows: list[CsvRow] = [
         {"metric": "goodput", "parameter": "p", "value": value, "against": "a", "difference": mean,

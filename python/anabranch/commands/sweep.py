@@ -32,6 +32,8 @@ ALIKE = (
     " are no intervals. Random loss, jitter, `start_spread` or traffic by a law would."
 )
 
+ONE_OF_THEM = "A metric with `of` is that of one of them, see docs/sweep.md."
+
 
 @click.command()
 @click.argument("plan", type=PATH, metavar="SWEEP.toml")
@@ -83,6 +85,8 @@ def sweep(plan: Path, executor: str, jobs: int, resume: bool, out: Path) -> None
         crew.close()
     means, pairs = sweep_tables(result)
     terminal.print(_table(means))
+    if pooled := result.pooled():
+        terminal.print(f"{' '.join(pooled)} {ONE_OF_THEM}")
     if result.alike():
         terminal.print(ALIKE)
     if pairs.rows:

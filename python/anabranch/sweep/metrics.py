@@ -90,15 +90,26 @@ class Metric:
         table = tables.get(self.table)
         if table is None:
             return {}
-        whole = table
-        if self.of is not None:
-            whole = table.filter(_matching(table[subject(table)], self.patterns()))
-        part = whole if self.path is None else whole.filter(_on_path(whole, self.path))
+        part = self._on_path(self._named(table))
         if self.reduce != SHARE:
             return _reduced(part, self.column, self.reduce)
-        totals = _reduced(table if self.path is None else whole, self.column, "sum")
+        totals = _reduced(table if self.path is None else self._named(table), self.column, "sum")
         sums = _reduced(part, self.column, "sum")
         return {at: sums.get(at, 0.0) / total for at, total in totals.items() if total}
+
+    def counts(self, table: pa.Table) -> list[int]:
+        """Of each replication the number of rows whose values become its number."""
+        part = self._on_path(self._named(table))
+        counted = pc.value_counts(part.filter(pc.is_valid(part[self.column]))["replication"])
+        return [each["counts"] for each in counted.to_pylist()]
+
+    def _named(self, table: pa.Table) -> pa.Table:
+        if self.of is None:
+            return table
+        return table.filter(_matching(table[subject(table)], self.patterns()))
+
+    def _on_path(self, table: pa.Table) -> pa.Table:
+        return table if self.path is None else table.filter(_on_path(table, self.path))
 
 
 def _reduced(table: pa.Table, column: str, how: str) -> dict[int, float]:
