@@ -24,6 +24,7 @@ from hypothesis import strategies as st
 
 from anabranch import InputError, RunError, Scenario, tables
 from anabranch import sweep as sweeps
+from anabranch.plotting import where
 from anabranch.plotting.chart import Request, chart
 from anabranch.report.sweep import sweep_tables, write_sweep_report
 from anabranch.rows import CsvRow
@@ -351,7 +352,7 @@ def test_a_plan_of_the_examples_runs(anabranch: Command, tmp_path: Path) -> None
         ("replications = 150", "replications = 0", "field `replications`: value `0`"),
         ("replications = 150", "repetitions = 1", "no field `repetitions`; the fields are"),
         ("seed = 7", "seed = -1", "field `seed`: value `-1`"),
-        ('name = "loss"', 'name = "a b"', "field `parameters.name`: value `a b`"),
+        ('name = "loss"', 'name = "a=b"', "field `parameters.name`: value `a=b`"),
         ('name = "loss"', 'name = "seed"', "field `parameters.name`: value `seed`"),
         ('name = "loss"', "", "field `parameters.0.name`: value `(missing)`"),
         ("[0.001, 0.01, 0.02]", "[]", "field `parameters.0.values`: value `[]`"),
@@ -560,6 +561,18 @@ def test_the_command_shows_units_and_pairs(
     assert "e+0" not in done.stdout
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "cubic - reno" in page and '"xnames": ["reno", "cubic", "vegas"]' in page
+
+
+def test_tables_are_told_apart_by_their_kind_and_a_name_may_have_blanks(tmp_path: Path) -> None:
+    queues = [{"kind": "droptail", "limit": "400 packets"}, {"kind": "fq-codel"}]
+    base = small(1)
+    kinds = Parameter.of("LTE queue", "links.0.queue", queues)
+    sweep = Sweep(base.scenario, [kinds], base.replications, base.metrics)
+    result = sweep.run(tmp_path)
+    assert [row["LTE queue"] for row in result.summary()] == ["droptail", "fq-codel"]
+    assert {"LTE queue", "goodput_bps"} <= set(result.table("flows").column_names)
+    kept = where.keep(result.frame("goodput"), ["LTE queue=fq-codel"])
+    assert set(kept.data["LTE queue"]) == {"fq-codel"}
 
 
 def test_a_mean_over_several_flows_is_told(
