@@ -559,6 +559,12 @@ def test_the_command_shows_units_and_pairs(
     assert re.search(r"reno .* [0-9]\.[0-9]{2} \([0-9.]+ to [0-9.]+\) Mbit/s", done.stdout)
     assert re.search(r"cubic - reno .* bit/s +4", done.stdout)
     assert "e+0" not in done.stdout
+    again = ("sweep", plan, "--out", tmp_path / "out", "--resume", "--table")
+    told = anabranch(*again, "markdown").stdout
+    assert "| window | metric | mean | n |\n|---|---|---|---|\n| reno | goodput_bps | " in told
+    told = anabranch(*again, "latex").stdout
+    assert r"cubic - reno & goodput\_bps & " in told and told.count(r"\toprule") == 2
+    assert "did you mean `latex`?" in anabranch(*again, "latx").stderr
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "cubic - reno" in page and '"xnames": ["reno", "cubic", "vegas"]' in page
 

@@ -49,6 +49,40 @@ def differences(names: Sequence[str], rows: Sequence[CsvRow], unit: Mapping[str,
     return Shown([columns[n] for n in used], [[row[n] for n in used] for row in lines])
 
 
+def markdown(shown: Shown) -> str:
+    """The table in Markdown.
+
+    >>> print(markdown(Shown(["queue", "mean"], [["a|b", "1 s"]])))
+    | queue | mean |
+    |---|---|
+    | a\\|b | 1 s |
+    """
+    lines = [shown.columns, *shown.rows]
+    texts = ["| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines]
+    return "\n".join([texts[0], "|" + "---|" * len(shown.columns), *texts[1:]])
+
+
+_LATEX = {each: f"\\{each}" for each in "&%$#_{}"} | {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "µ": r"\textmu{}",
+}
+"""What stands for a character that LaTeX takes for a command."""
+
+
+def latex(shown: Shown) -> str:
+    """The table as a `tabular` of LaTeX, with the rules of the package booktabs."""
+    lines = [
+        " & ".join("".join(_LATEX.get(each, each) for each in cell) for cell in line) + r" \\"
+        for line in (shown.columns, *shown.rows)
+    ]
+    begin = rf"\begin{{tabular}}{{{'l' * len(shown.columns)}}}"
+    head, *body = lines
+    rows = [r"\toprule", head, r"\midrule", *body, r"\bottomrule"]
+    return "\n".join([begin, *rows, r"\end{tabular}"])
+
+
 def told(value: Any) -> str:
     """The value of a parameter."""
     return f"{value:g}" if isinstance(value, float) else str(value)
