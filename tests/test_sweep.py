@@ -405,6 +405,9 @@ def test_a_column_that_is_not_there_is_refused(tmp_path: Path) -> None:
         InputError, match=r"field `column`: value `speed`: allowed: of flows one of .*bytes"
     ):
         sweep.run(tmp_path)
+    near = Sweep(Scenario(TWO_HOSTS), [], metrics=[Metric("m", "completion")])
+    with pytest.raises(InputError, match=r"did you mean `completion_s`\?"):
+        near.run(tmp_path)
     taken = Sweep(Scenario(TWO_HOSTS), [Parameter.of("bytes", LOSS, [0.0])])
     with pytest.raises(InputError, match="value `bytes`: allowed: a name that is no column"):
         taken.run(tmp_path / "taken")

@@ -67,7 +67,7 @@ class Metric:
             raise InputError.about(where, "metrics.table", self.table, one_of(self.table, TABLES))
         numbers = [each for each in numeric_columns(kind) if kind is not rows.Run or each in KEPT]
         if self.column not in numbers:
-            allowed = f"of {self.table} one of {', '.join(numbers)}"
+            allowed = f"of {self.table} one of {one_of(self.column, numbers)}"
             raise InputError.about(f"metric {self.name}", "column", self.column, allowed)
         if self.reduce not in REDUCTIONS:
             raise InputError.about(
