@@ -259,7 +259,7 @@ def test_names_that_mean_nothing_are_refused(name: str, message: str) -> None:
 
 def test_options_that_a_class_does_not_take_are_refused() -> None:
     window = {"algorithm": f"{EXAMPLES / 'aimd.py'}:Aimd", "decreese": 0.5}
-    with pytest.raises(InputError, match="increase, decrease"):
+    with pytest.raises(InputError, match=r"increase, decrease.*did you mean `decrease`"):
         network(window).scenario().resolved()
 
 

@@ -81,7 +81,9 @@ def test_files_that_cannot_be_read(anabranch: Command, tmp_path: Path) -> None:
     binary.write_bytes(bytes(range(256)))
     complaint(anabranch("run", binary), "binary.toml", "UTF-8")
     complaint(anabranch("run", tmp_path), str(tmp_path), "directory", "allowed")
-    complaint(anabranch("run", tmp_path / "absent.toml"), "absent.toml", "allowed")
+    complaint(anabranch("run", tmp_path / "absent.toml"), "absent.toml: there is no such file")
+    (tmp_path / "present.toml").write_text("", encoding="utf-8")
+    complaint(anabranch("run", tmp_path / "presen.toml"), "did you mean", "present.toml`?")
 
 
 @pytest.mark.parametrize("command", ["run", "reproduce"])
@@ -103,7 +105,10 @@ def test_an_output_that_cannot_be_written(
         (("run", "x.toml", "--seed", "one"), ("--seed", "one")),
         (("list", "everything"), ("everything", "studies")),
         (("bench", "fast"), ("fast", "long-flow")),
-        (("view", "/nonexistent"), ("/nonexistent", "report.html")),
+        (("view", "/nonexistent"), ("/nonexistent: there is no such folder",)),
+        (("plot", "/nonexistent"), ("/nonexistent: there is no such result",)),
+        (("run", "/nonexistent.toml"), ("/nonexistent.toml: there is no such file",)),
+        (("list", "windows"), ("windows", "did you mean `algorithms`?")),
         (("run", "library:dumbell"), ("dumbell", "did you mean `dumbbell`?")),
         (("run", "dumbbell"), ("dumbbell", "`library:dumbbell`")),
         (("evaluate", "cubic", "--check", "fair"), ("--check", "did you mean `fairness`?")),

@@ -1,4 +1,4 @@
-"""`anabranch convert`: links of tc and Mininet become links of a scenario, which then behave so."""
+"""`anabranch convert`: links of tc, Mininet and Mahimahi become a scenario, which behaves so."""
 
 from __future__ import annotations
 
@@ -14,17 +14,12 @@ from anabranch import InputError, Scenario
 from anabranch.convert import convert
 from conftest import Command
 
-FLOW = '\n[[flows]]\nname = "f"\nfrom = "{}"\nto = "{}"\nsize = "50 kB"\n'
-
 
 def links(text: str, **options: Any) -> list[dict[str, Any]]:
     """The links that a text becomes; the whole is a scenario that runs."""
     found = convert(text, "text", **options).toml()
     written: list[dict[str, Any]] = tomllib.loads(found)["links"]
-    named = "hosts =" in found
-    ends = ("h1", "h2") if named else ("a", "b")
-    nodes = "" if named else 'hosts = ["a", "b"]\n'
-    Scenario(nodes + found + FLOW.format(*ends)).resolved()
+    Scenario(found).resolved()
     return written
 
 
@@ -96,11 +91,11 @@ def test_what_is_converted_behaves_so() -> None:
         f"tc qdisc add dev {device} root netem delay 30ms loss 2% rate 10mbit" for device in "xy"
     )
     text = convert(commands, "text").toml()
-    flow = FLOW.format("a", "b").replace("50 kB", "4 MB")
-    run = Scenario(f'hosts = ["a", "b"]\n{text}{flow}\n[[observe]]\nwhat = "srtt"\n').run(seed=1)
+    scenario = Scenario(f'{text}\n[[observe]]\nwhat = "srtt"\n').set("flows.transfer.size=4 MB")
+    run = scenario.run(seed=1)
     there = run.links[0]
     assert there.dropped_loss / there.received == pytest.approx(0.02, abs=0.005)
-    assert min(run.series["f.srtt"]["value"]) > 0.060
+    assert min(run.series["transfer.srtt"]["value"]) > 0.060
 
 
 def test_codel_and_fq_codel_are_our_queues() -> None:
@@ -239,3 +234,50 @@ def test_standard_input_and_names_of_ends() -> None:
     (link,) = tomllib.loads(done.stdout)["links"]
     assert link["ends"] == ["left", "right"] and link["queue"]["limit"] == "20 packets"
     assert "# The line is taken to have 1 Gbit/s" in done.stdout
+
+
+def test_a_trace_of_mahimahi_is_a_link_and_so_is_its_command_line(
+    anabranch: Command, tmp_path: Path
+) -> None:
+    (tmp_path / "cell.trace").write_text("".join(f"{n}\n" for n in range(1, 200)), encoding="utf-8")
+    found = tomllib.loads(convert("1\n2\n", "cell.trace").toml())["links"][0]
+    assert found == {
+        "ends": ["a", "b"], "trace": {"file": "cell.trace"}, "delay": "0 s",
+    }  # fmt: skip
+    line = (
+        "mm-delay 40 mm-loss downlink 0.01 mm-link --uplink-queue droptail"
+        " --uplink-queue-args='packets=100' up.trace cell.trace --downlink-queue=pie"
+        " --downlink-queue-args=packets=50,qdelay_ref=20,max_burst=75 --meter-all -- bash -c 'a b'"
+    )
+    (link,) = tomllib.loads(convert(line, "text").toml())["links"]
+    assert (link["trace"], link["delay"]) == ({"file": "cell.trace"}, "40 ms")
+    assert link["queue"] == {
+        "kind": "pie", "limit": "50 packets", "target": "20 ms", "burst": "75 ms",
+    }  # fmt: skip
+    assert link["impairments"] == [{"kind": "bernoulli", "rate": 0.01}]
+    assert link["reverse"] == {
+        "trace": {"file": "up.trace"}, "queue": {"kind": "droptail", "limit": "100 packets"},
+    }  # fmt: skip
+    (tmp_path / "line.sh").write_text(line.replace("up.trace", "cell.trace"), encoding="utf-8")
+    out = tmp_path / "line.toml"
+    assert anabranch("convert", tmp_path / "line.sh", "--out", out).returncode == 0
+    done = anabranch("run", out, "--out", tmp_path / "out")
+    assert done.returncode == 0 and "transfer" in done.stdout, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("mm-delay soon bash", "mm-delay.*`soon`.*a number"),
+        ("mm-link cell.trace", "UPLINK DOWNLINK"),
+        ("mm-loss sideways 0.1", "uplink or downlink"),
+        ("mm-loss uplink 3", "from 0 to 1"),
+        ("mm-link a b --once", "--once.*repeats"),
+        ("mm-link a b --uplink-queue=droptail", "packets=N or bytes=N"),
+        ("mm-link a b --uplink-queue=drophead", "drophead.*droptail"),
+        ("mm-onoff uplink 1 1", "mm-onoff.*known are mm-link"),
+    ],
+)
+def test_what_mahimahi_has_and_we_have_not_is_told(line: str, told: str) -> None:
+    with pytest.raises(InputError, match=told):
+        convert(line, "text")

@@ -107,15 +107,16 @@ def test_many_flows_at_one_look() -> None:
         for n in range(100)
     ]
     flows += [flow(flow="bulk", bytes=5), flow(flow="web-100", finish_s=None, goodput_bps=1e6)]
-    table = groups.group_table(flows)
+    table = groups.group_table(groups.groups(flows))
     assert table is not None
     (row,) = [[each.text for each in row] for row in table.rows]
     assert row[:4] == ["web", "101", "100", "100 kB"]
     assert row[-3:] == ["50.5 s", "95.0 s", "99.0 s"]
+    assert table.columns[-4] == "completion, mean" and row[-4] == "50.5 s"
     chart = groups.completion_chart(flows)
     assert chart is not None and [trace.name for trace in chart.traces] == ["web"]
     assert chart.traces[0].y[-1] == 1.0
-    assert groups.group_table(flows[:2]) is None
+    assert groups.group_table(groups.groups(flows[:2])) is None
 
 
 def test_cells_have_units_and_sort_by_number() -> None:

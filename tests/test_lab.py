@@ -68,6 +68,7 @@ def test_what_the_answers_explain_is_so() -> None:
     rtt = 0.1
     assert 2 * rtt < slow["two"] - slow["ten"] < 4 * rtt
     assert slow["one"] - slow["two"] == pytest.approx(rtt, abs=0.02)
+    assert slow["lost"] == slow["dropped"] + 1  # the rescue retransmission
     assert slow["ten"] - slow["fast"] < 0.05 < slow["small"] - slow["ten"]
     saw = numbers("sawtooth")
     assert saw["full"] > 98 and saw["quarter"] < saw["cubic"] - 5 < saw["full"]
@@ -79,6 +80,9 @@ def test_what_the_answers_explain_is_so() -> None:
     assert far["near_fq"] / far["far_fq"] < 1.5
     bloat = numbers("bufferbloat")
     assert bloat["droptail"] > 5 * bloat["codel"] > 5 * 40
+    assert bloat["small_slow"] > bloat["small"] + 20 > bloat["fq_slow"] + 20
+    assert bloat["fq_slow"] == pytest.approx(bloat["fq"], abs=3)
+    assert 350 < bloat["waiting"] < 500 and bloat["droptail"] < 300 + 40
     assert bloat["codel"] > bloat["fq"] and bloat["down"] - bloat["down_fq"] < 0.5
     losses = numbers("losses")
     assert losses["reno"] < losses["newreno"] < losses["sack"] <= losses["fack"]

@@ -287,4 +287,4 @@ def test_runs_lie_over_each_other(forked: Command, two_hosts: Path, tmp_path: Pa
     assert wrong.returncode == 2 and "did you mean `cwnd`" in wrong.stderr
     assert forked("plot", runs[0], "--out", tmp_path / "f.gif").returncode == 2
     nothing = forked("plot", tmp_path, "--out", tmp_path / "f.svg")
-    assert nothing.returncode == 2 and "no result" in nothing.stderr
+    assert nothing.returncode == 2 and f"value `{tmp_path}`" in nothing.stderr

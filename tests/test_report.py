@@ -12,14 +12,17 @@ import sys
 import threading
 import time
 import urllib.request
+import webbrowser
 from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
 from anabranch import Scenario, looks, report, si
+from anabranch.commands.view import view
 from anabranch.figures import Plot
 from anabranch.looks import Look
 from anabranch.report import explorer, thinning
@@ -323,6 +326,19 @@ def test_a_chart_takes_any_colour_of_a_figure(tmp_path: Path) -> None:
 
 def test_what_is_no_figure_is_no_chart(tmp_path: Path) -> None:
     assert from_figure(tmp_path / "none.csv") is None
+
+
+@pytest.mark.parametrize(("option", "opened"), [((), 1), (("--no-browse",), 0)])
+def test_a_browser_opens_unless_told_otherwise(
+    option: tuple[str, ...], opened: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "report.html").write_text("a report", encoding="utf-8")
+    addresses: list[str] = []
+    monkeypatch.setattr(webbrowser, "get", lambda: None)
+    monkeypatch.setattr(webbrowser, "open", addresses.append)
+    done = CliRunner().invoke(view, [str(tmp_path), *option])
+    assert (done.exit_code, done.output.strip()) == (0, str(tmp_path / "report.html"))
+    assert len(addresses) == opened
 
 
 def test_a_report_is_served(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from pathlib import Path
 
@@ -52,6 +53,23 @@ def test_what_is_not_complete_is_said(anabranch: Command, two_hosts: Path, tmp_p
     assert (whole.returncode, whole.stderr) == (0, "")
     row = tables.read_csv(out / "flows.csv")[0]
     assert (row["outcome"], row["why"]) == ("complete", "")
+
+
+def test_many_flows_of_one_name_share_a_row_and_a_column_has_one_unit(
+    anabranch: Command, two_hosts: Path, tmp_path: Path
+) -> None:
+    more = "\n[[flows]]\nname = 'web'\nfrom = 'a'\nto = 'b'\nsize = '3 kB'\ncount = 12\n"
+    scenario = tmp_path / "web.toml"
+    scenario.write_text(two_hosts.read_text(encoding="utf-8") + more, encoding="utf-8")
+    result = anabranch("run", scenario, "--out", tmp_path / "out")
+    assert result.returncode == 0, result.stderr
+    assert re.search(r"^ web +12 +12 ", result.stdout, re.MULTILINE)
+    assert "web-1" not in result.stdout and "completion, 95 %" in result.stdout
+    assert len(tables.read_csv(tmp_path / "out" / "flows.csv")) == 13
+    few = anabranch("run", scenario, "--out", tmp_path / "out", "--set", "flows.web.count=3")
+    rows = re.findall(r"^ (?:f|web-[0-9]) .*", few.stdout, re.MULTILINE)
+    assert len(rows) == 4
+    assert len({tuple(re.findall(r"[a-zA-Zµ/]+(?= )", row.split("tcp")[1])) for row in rows}) == 1
 
 
 def test_the_resolved_scenario_runs_again_to_the_same_trace(two_hosts: Path) -> None:

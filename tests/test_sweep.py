@@ -24,10 +24,12 @@ from hypothesis import strategies as st
 
 from anabranch import InputError, RunError, Scenario, tables
 from anabranch import sweep as sweeps
+from anabranch.plotting import where
 from anabranch.plotting.chart import Request, chart
 from anabranch.report.sweep import sweep_tables, write_sweep_report
+from anabranch.rows import CsvRow
 from anabranch.stats import Estimate
-from anabranch.sweep import Metric, Parameter, Replications, Sweep, reading
+from anabranch.sweep import Metric, Parameter, Replications, Sweep, reading, shown
 from anabranch.sweep.executors import Local
 from anabranch.sweep.parameters import Value
 from anabranch.sweep.schedule import Progress, compute
@@ -346,11 +348,11 @@ def test_a_plan_of_the_examples_runs(anabranch: Command, tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("two-hosts.toml", "none.toml", "none.toml: cannot be read: No such file"),
+        ("two-hosts.toml", "none.toml", "none.toml: there is no such file"),
         ("replications = 150", "replications = 0", "field `replications`: value `0`"),
-        ("replications = 150", "repetitions = 1", "field `repetitions`: value `1`: allowed: no"),
+        ("replications = 150", "repetitions = 1", "no field `repetitions`; the fields are"),
         ("seed = 7", "seed = -1", "field `seed`: value `-1`"),
-        ('name = "loss"', 'name = "a b"', "field `parameters.name`: value `a b`"),
+        ('name = "loss"', 'name = "a=b"', "field `parameters.name`: value `a=b`"),
         ('name = "loss"', 'name = "seed"', "field `parameters.name`: value `seed`"),
         ('name = "loss"', "", "field `parameters.0.name`: value `(missing)`"),
         ("[0.001, 0.01, 0.02]", "[]", "field `parameters.0.values`: value `[]`"),
@@ -390,7 +392,7 @@ def test_a_wrong_plan_ends_with_status_2(anabranch: Command, two_hosts: Path) ->
     plan.write_text(PLAN + "speed = 1", encoding="utf-8")
     result = anabranch("sweep", plan, "--out", two_hosts.parent / "out")
     assert (result.returncode, result.stdout) == (2, "")
-    assert "field `parameters.0.speed`: value `1`: allowed: no such field" in result.stderr
+    assert "there is no field `parameters.0.speed`; the fields are" in result.stderr
     plan.write_text(PLAN, encoding="utf-8")
     result = anabranch("sweep", plan, "--executor", "cloud")
     assert result.returncode == 2
@@ -403,6 +405,9 @@ def test_a_column_that_is_not_there_is_refused(tmp_path: Path) -> None:
         InputError, match=r"field `column`: value `speed`: allowed: of flows one of .*bytes"
     ):
         sweep.run(tmp_path)
+    near = Sweep(Scenario(TWO_HOSTS), [], metrics=[Metric("m", "completion")])
+    with pytest.raises(InputError, match=r"did you mean `completion_s`\?"):
+        near.run(tmp_path)
     taken = Sweep(Scenario(TWO_HOSTS), [Parameter.of("bytes", LOSS, [0.0])])
     with pytest.raises(InputError, match="value `bytes`: allowed: a name that is no column"):
         taken.run(tmp_path / "taken")
@@ -557,8 +562,56 @@ def test_the_command_shows_units_and_pairs(
     assert re.search(r"reno .* [0-9]\.[0-9]{2} \([0-9.]+ to [0-9.]+\) Mbit/s", done.stdout)
     assert re.search(r"cubic - reno .* bit/s +4", done.stdout)
     assert "e+0" not in done.stdout
+    again = ("sweep", plan, "--out", tmp_path / "out", "--resume", "--table")
+    told = anabranch(*again, "markdown").stdout
+    assert "| window | metric | mean | n |\n|---|---|---|---|\n| reno | goodput_bps | " in told
+    told = anabranch(*again, "latex").stdout
+    assert r"cubic - reno & goodput\_bps & " in told and told.count(r"\toprule") == 2
+    assert "did you mean `latex`?" in anabranch(*again, "latx").stderr
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "cubic - reno" in page and '"xnames": ["reno", "cubic", "vegas"]' in page
+
+
+def test_tables_are_told_apart_by_their_kind_and_a_name_may_have_blanks(tmp_path: Path) -> None:
+    queues = [{"kind": "droptail", "limit": "400 packets"}, {"kind": "fq-codel"}]
+    base = small(1)
+    kinds = Parameter.of("LTE queue", "links.0.queue", queues)
+    sweep = Sweep(base.scenario, [kinds], base.replications, base.metrics)
+    result = sweep.run(tmp_path)
+    assert [row["LTE queue"] for row in result.summary()] == ["droptail", "fq-codel"]
+    assert {"LTE queue", "goodput_bps"} <= set(result.table("flows").column_names)
+    kept = where.keep(result.frame("goodput"), ["LTE queue=fq-codel"])
+    assert set(kept.data["LTE queue"]) == {"fq-codel"}
+
+
+def test_a_mean_over_several_flows_is_told(
+    anabranch: Command, two_hosts: Path, tmp_path: Path
+) -> None:
+    """Without metrics the goodput of all flows is one number."""
+    scenario = tmp_path / "two.toml"
+    second = "\n[[flows]]\nname = 'g'\nfrom = 'a'\nto = 'b'\nsize = '30 kB'\n"
+    scenario.write_text(two_hosts.read_text(encoding="utf-8") + second, encoding="utf-8")
+    plan = tmp_path / "plan.toml"
+    plan.write_text(f"scenario = '{scenario}'\nreplications = 2\n", encoding="utf-8")
+    done = anabranch("sweep", plan, "--out", tmp_path / "all")
+    assert "goodput_bps is the mean of 2 flows of each run. A metric with `of`" in done.stdout
+    one = "[[metrics]]\nname = 'g'\ncolumn = 'goodput_bps'\nof = 'g'\n"
+    plan.write_text(plan.read_text(encoding="utf-8") + one, encoding="utf-8")
+    assert "is the mean of" not in anabranch("sweep", plan, "--out", tmp_path / "one").stdout
+
+
+def test_a_metric_has_one_unit_in_a_table() -> None:
+    rows: list[CsvRow] = [
+        {"metric": "goodput", "parameter": "p", "value": value, "against": "a", "difference": mean,
+         "ci_low": mean - 31_718.0, "ci_high": mean + 31_718.0, "n": 4}
+        for value, mean in (("b", -621.0), ("c", -1_260_000.0), ("d", 3_900.0))
+    ]  # fmt: skip
+    table = shown.differences([], rows, {"goodput": "bit/s"})
+    assert [line[-2] for line in table.rows] == [
+        "-0.001 (-0.032 to 0.031) Mbit/s",
+        "-1.260 (-1.292 to -1.228) Mbit/s",
+        "0.004 (-0.028 to 0.036) Mbit/s",
+    ]
 
 
 def test_replications_without_a_random_draw_are_told(

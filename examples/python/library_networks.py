@@ -11,7 +11,7 @@ from anabranch.library import graphml
 
 net = library.fat_tree(k=4, flows="web-search", load=0.3, duration="200 ms")
 flows = net.scenario().run().flows
-times = [flow.duration_s for flow in flows if flow.duration_s is not None]
+times = [flow.completion_s for flow in flows if flow.completion_s is not None]
 print(f"{len(times)} flows ended, in {1e3 * np.median(times):.2f} ms (median)")
 
 file = Path(__file__).parents[1] / "topologies" / "triangle.graphml"

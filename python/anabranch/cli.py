@@ -42,7 +42,7 @@ COMMANDS = {
     "evaluate": Entry("evaluate", "Examines a window algorithm as RFC 9743 asks."),
     "check": Entry("check", "Tries whether a window algorithm keeps what every one must."),
     "new": Entry("new", "Writes a folder to begin with, for an algorithm in Rust."),
-    "convert": Entry("convert", "Converts links of tc and Mininet to a scenario's."),
+    "convert": Entry("convert", "Converts links of tc, Mininet or Mahimahi to a scenario."),
     "replay": Entry("replay", "Reads a packet capture as if it were a run."),
     "drill": Entry("drill", "Runs packetdrill scripts."),
     "list": Entry("list_things", "Lists algorithms, queues, topologies and so on."),

@@ -60,7 +60,7 @@ def _goodput(flow: Flow, _run: RunResult) -> float | None:
 
 
 def _completion(flow: Flow, _run: RunResult) -> float | None:
-    return flow.duration_s
+    return flow.completion_s
 
 
 def _retransmissions(flow: Flow, _run: RunResult) -> float | None:

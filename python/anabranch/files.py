@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from anabranch.errors import InputError, RunError
+from anabranch.nearest import nearest
 
 LARGEST_TEXT = 64 << 20
 """Octets of the largest text that is read."""
@@ -24,6 +25,8 @@ def read_text(path: Path) -> str:
     try:
         with path.open("rb") as handle:
             octets = handle.read(LARGEST_TEXT + 1)  # what has no end, as /dev/zero, is not read on
+    except FileNotFoundError:
+        raise absent(path, "file") from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise InputError(f"{path}: cannot be read: {reason}; allowed: {allowed}") from None
@@ -35,6 +38,14 @@ def read_text(path: Path) -> str:
     except UnicodeDecodeError as error:
         value = f"octet {error.object[error.start]:#04x} at offset {error.start}"
         raise InputError.about(str(path), "encoding", value, allowed) from None
+
+
+def absent(path: Path, what: str) -> InputError:
+    """The error of an input that does not exist, with a name beside it that is nearly the same."""
+    there = sorted(each.name for each in path.parent.iterdir()) if path.parent.is_dir() else []
+    meant = nearest(path.name, there)
+    hint = "" if meant is None else f"; did you mean `{path.with_name(meant)}`?"
+    return InputError(f"{path}: there is no such {what}{hint}")
 
 
 def output_directory(path: Path) -> Path:

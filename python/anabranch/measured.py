@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from rich.table import Table
 
@@ -42,14 +43,13 @@ def _table(title: str, found: Sequence[rows.Row], columns: Sequence[str]) -> Tab
     table.add_column("flow")
     for column in columns:
         table.add_column(si.name_of(column), justify="right")
-    for row in found:
-        table.add_row(row["flow"], *(_cell(row[column], column) for column in columns))
+    cells = [_cells([row[column] for row in found], column) for column in columns]
+    for row, *shown in zip(found, *cells, strict=True):
+        table.add_row(row["flow"], *shown)
     return table
 
 
-def _cell(value: str | float | None, column: str) -> str:
-    if value is None:
-        return si.MISSING
-    if isinstance(value, str):
-        return value
-    return si.text(float(value), si.unit_of(column))
+def _cells(values: Sequence[Any], column: str) -> list[str]:
+    if any(isinstance(value, str) for value in values):
+        return [value or si.MISSING for value in values]
+    return si.texts(values, si.unit_of(column))

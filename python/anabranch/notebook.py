@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from html import escape
+from typing import Any
 
 from anabranch import rows, si
 from anabranch.recorded import Recorded
@@ -67,14 +68,17 @@ def _rest(lines: Sequence[object]) -> str:
 
 
 def _flows(result: Recorded) -> tuple[list[str], list[list[str]]]:
-    lines = [[_cell(name, row[name]) for name in FLOW_COLUMNS] for row in result.flows]
+    columns = [_cells(name, [row[name] for row in result.flows]) for name in FLOW_COLUMNS]
+    lines = [list(line) for line in zip(*columns, strict=True)]
     return [si.name_of(name) for name in FLOW_COLUMNS], lines
 
 
-def _cell(column: str, value: rows.Cell) -> str:
-    if value is None or isinstance(value, (str, bool)):
-        return str(value or "")
-    return si.text(float(value), si.unit_of(column), DIGITS)
+def _cells(column: str, values: Sequence[Any]) -> list[str]:
+    """A column's texts, in one unit."""
+    if any(isinstance(value, str) for value in values):
+        return [value or "" for value in values]
+    texts = si.texts(values, si.unit_of(column), DIGITS)
+    return ["" if value is None else text for value, text in zip(values, texts, strict=True)]
 
 
 def _facts(result: Recorded) -> str:

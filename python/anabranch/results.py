@@ -10,6 +10,7 @@ import pandas as pd
 
 from anabranch import observed, si, tables, timeline
 from anabranch.errors import InputError
+from anabranch.files import absent
 from anabranch.nearest import one_of
 from anabranch.plotting.frame import Frame
 from anabranch.report import thinning
@@ -54,8 +55,10 @@ def frame(places: Sequence[Path], y: str | None = None) -> Frame:
         return _run(place, y)
     if place.suffix in (".csv", ".parquet"):
         return _file(place, y)
+    if not place.exists():
+        raise absent(place, "result")
     allowed = "a folder that `run`, `live`, `replay`, `sweep`, `compare`, `reproduce` or `evaluate`"
-    raise InputError.about(str(place), "RESULT", "no result", f"{allowed} wrote, or a table")
+    raise InputError.about("plot", "RESULT", str(place), f"{allowed} wrote, or a table")
 
 
 def studies(place: Path) -> list[Path]:
@@ -87,8 +90,10 @@ def check_runs(places: Sequence[Path]) -> None:
     """Refuses a folder that is not that of one run: only runs are laid over each other."""
     for place in places:
         if not (place / "flows.csv").is_file():
+            if not place.exists():
+                raise absent(place, "result")
             allowed = "of several results each a folder of one run"
-            raise InputError.about(str(place), "RESULT", "no run", allowed)
+            raise InputError.about("command line", "RESULT", str(place), allowed)
 
 
 def names(places: Sequence[Path]) -> list[str]:
@@ -131,7 +136,7 @@ def happened(place: Path) -> tuple[list[Event], float]:
     """The timeline of a run in a folder, and the date at which the run ended."""
     file = place / "timeline.csv"
     if not file.is_file():
-        raise InputError.about(str(place), "RESULT", "no timeline", timeline.NEEDED)
+        raise InputError(f"{place}: has no timeline; allowed: {timeline.NEEDED}")
     found = [
         Event.of(
             row

@@ -39,6 +39,7 @@ _SHARES = frozenset({"utilisation", "loss_ratio", "reordered_ratio", "unplayed_r
 _SECONDS = frozenset({"rtt", "srtt", "path_srtt", "path_rto", "message_delay", "message_wait"})
 _NAMES = {
     "finish_s": "finish",
+    "completion_s": "completion time",
     "srtt_s": "smoothed RTT",
     "rto_s": "RTO",
     "end_s": "end of the run",
@@ -97,11 +98,14 @@ def number(value: float, digits: int = 3) -> str:
     return f"{value:,.{_decimals(value, digits)}f}"
 
 
-def text(value: float | None, unit: str = UNKNOWN, digits: int = 3) -> str:
-    """A number with its unit; a dash where there is none."""
+def text(
+    value: float | None, unit: str = UNKNOWN, digits: int = 3, scaled: Scale | None = None
+) -> str:
+    """A number with its unit, in the prefix that fits it unless one is given; a dash where there is
+    no number."""
     if value is None or math.isnan(value):
         return MISSING
-    scaled = scale([value], unit)
+    scaled = scaled or scale([value], unit)
     shown = scaled.of(value)
     digit_text = number(shown, digits)
     if unit != COUNT and shown == int(shown) and value != 0:
@@ -109,23 +113,40 @@ def text(value: float | None, unit: str = UNKNOWN, digits: int = 3) -> str:
     return f"{digit_text} {scaled.unit}".rstrip()
 
 
-def estimate(each: Estimate, unit: str = UNKNOWN) -> str:
+def texts(values: Iterable[float | None], unit: str = UNKNOWN, digits: int = 3) -> list[str]:
+    """A column of numbers, all in the unit that fits the largest.
+
+    >>> texts([9_600_000.0, 750_000.0], "bit/s")
+    ['9.60 Mbit/s', '0.750 Mbit/s']
+    """
+    column = list(values)
+    scaled = scale([value for value in column if value is not None], unit)
+    return [text(value, unit, digits, scaled) for value in column]
+
+
+def estimate(each: Estimate, unit: str = UNKNOWN, scaled: Scale | None = None) -> str:
     """Mean and interval in one unit: `13.0 (12.6 to 13.4) Mbit/s`.
 
-    There are as many digits as the interval's width deserves: two of its half-width, three of the
-    mean, whichever is more.
+    There are as many digits as the interval's width deserves: two of its half-width, and three of
+    a mean that is larger than that.
     """
     if math.isnan(each.mean):
         return MISSING
-    scaled = scale([each.mean], unit)
+    scaled = scaled or scale([each.mean], unit)
     shown = each.scaled(1 / scaled.factor)
     half = (shown.ci_high - shown.ci_low) / 2
     decimals = _decimals(shown.mean, 3)
     if half > 0:
-        decimals = min(max(decimals, _decimals(half, 2)), 6)
+        fine = _decimals(half, 2)
+        decimals = min(fine if half > abs(shown.mean) else max(decimals, fine), 6)
     if each.n <= 1 or half == 0:
-        return text(each.mean, unit)
+        return text(each.mean, unit, scaled=scaled)
     return f"{shown.interval_text(decimals)} {scaled.unit}".rstrip()
+
+
+def scale_of(estimates: Iterable[Estimate], unit: str) -> Scale:
+    """The prefix for a column of estimates, by the largest mean or end of an interval."""
+    return scale([end for e in estimates for end in (e.mean, e.ci_low, e.ci_high)], unit)
 
 
 def unit_of(column: str) -> str:

@@ -26,6 +26,7 @@ FLOW_COLUMNS = (
     "protocol",
     "start_s",
     "finish_s",
+    "completion_s",
     "bytes",
     "goodput_bps",
     "retransmitted_packets",

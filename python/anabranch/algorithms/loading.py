@@ -22,6 +22,7 @@ from anabranch.algorithms import limits
 from anabranch.algorithms.seams import SEAMS
 from anabranch.errors import InputError
 from anabranch.native import core
+from anabranch.nearest import nearest
 
 DIGITS = 16
 """Of a SHA-256 digest, in hexadecimal."""
@@ -99,11 +100,17 @@ def check_options(kind: type, options: dict[str, Any]) -> None:
         parameters: list[inspect.Parameter] = []
     else:
         parameters = list(inspect.signature(made).parameters.values())[1:]
+    names = [parameter.name for parameter in parameters]
+    takes = f"options that its __init__ takes ({', '.join(names) or 'no options'})"
     try:
         inspect.Signature(parameters).bind(**options)
     except TypeError as error:
-        takes = ", ".join(parameter.name for parameter in parameters) or "no options"
-        raise ValueError(f"options that its __init__ takes ({takes}); {error}") from None
+        for option in options:
+            if option not in names:
+                meant = nearest(option, names)
+                hint = "" if meant is None else f"; did you mean `{meant}`?"
+                raise ValueError(f"{takes}; there is no `{option}`{hint}") from None
+        raise ValueError(f"{takes}; {error}") from None
 
 
 def _class(name: str, scenario: str) -> tuple[type, str, str]:

@@ -100,7 +100,8 @@ def compare(
 
 def _print(terminal: Console, found: Comparison) -> None:
     """A table for each point, under its name."""
-    for title, rows in groupby(found.rows, key=lambda row: row.title):
+    for title, group in groupby(found.rows, key=lambda row: row.title):
+        rows = list(group)
         if title:
             terminal.print(f"\n{title}", style="bold")
         table = Table(box=None, header_style="bold")
@@ -110,7 +111,7 @@ def _print(terminal: Console, found: Comparison) -> None:
             table.add_column(heading, justify="right")
         table.add_column("verdict")
         for row in rows:
-            table.add_row(row.flow, MEASURES[row.measure].name, *shown(row), row.verdict)
+            table.add_row(row.flow, MEASURES[row.measure].name, *shown(row, rows), row.verdict)
         terminal.print(table)
 
 

@@ -1,4 +1,4 @@
-"""`anabranch convert`: links of other tools as `[[links]]` of a scenario."""
+"""`anabranch convert`: links of other tools as a scenario."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ from anabranch.files import read_text, write_text
 )
 @click.option("--out", type=PATH, metavar="FILE", help="Writes there, not on the terminal.")
 def convert(*, file: Path, ends: tuple[str, str], line: str, out: Path | None) -> None:
-    """Converts links of other tools to `[[links]]` of a scenario.
+    """Converts links of other tools to a scenario: hosts, `[[links]]` and a flow to try them with.
 
     FILE has commands of Linux's `tc` (netem, tbf, one htb class, pfifo, bfifo, codel, fq_codel),
-    or links of Mininet: a Python file with addLink(...), or parameters such as bw=10, delay='5ms',
-    loss=1. With `-` they come from standard input. What has no counterpart is an error that says
-    so.
+    links of Mininet (a Python file with addLink(...), or parameters such as bw=10, delay='5ms',
+    loss=1), a command line of Mahimahi (mm-link, mm-delay, mm-loss) or one of its traces. With `-`
+    they come from standard input. What has no counterpart is an error that says so.
     """
     from_input = str(file) == "-"
     text = sys.stdin.read() if from_input else read_text(file)
     name = "standard input" if from_input else str(file)
     if not text.strip():
-        raise InputError.about(name, "link", "", "commands of tc, or links of Mininet")
+        raise InputError.about(name, "link", "", "commands of tc or Mahimahi, or links of Mininet")
     found = converting.convert(text, name, ends, line).toml()
     if out is None:
         click.echo(found, nl=False)

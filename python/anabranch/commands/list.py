@@ -29,8 +29,12 @@ KINDS = (
 )
 
 
+OTHERS = {"windows": "algorithms", "recovery": "algorithms"}
+"""Fields of scenarios whose values are listed under another name."""
+
+
 @click.command("list")
-@click.argument("kind", type=Named(KINDS), required=False)
+@click.argument("kind", type=Named(KINDS, OTHERS), required=False)
 def list_things(kind: str | None) -> None:
     """Lists algorithms, queues, topologies and so on; all without KIND."""
     terminal = console()

@@ -20,7 +20,7 @@ from anabranch.commands.options import (
     seed_option,
     set_option,
 )
-from anabranch.commands.run import flow_table
+from anabranch.commands.run import print_flows
 from anabranch.errors import InputError, RunError
 from anabranch.experiment import LiveResult
 from anabranch.files import output_directory, replacing, write_text
@@ -126,7 +126,7 @@ def _print(result: LiveResult, directory: Path) -> None:
     terminal = console()
     for program in result.facts.programs:
         _print_program(program, directory)
-    terminal.print(flow_table(result.run.flows))
+    print_flows(terminal, result.run.flows, directory)
     for table in measured.tables(result.run):
         terminal.print(table)
     late = result.facts.lateness

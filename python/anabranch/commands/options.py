@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from anabranch.errors import InputError
-from anabranch.nearest import one_of
+from anabranch.nearest import nearest, one_of
 from anabranch.options import ENDS
 
 VERDICT_STYLE = {
@@ -35,7 +35,11 @@ WIDTH = 160
 
 
 class Named(click.Choice[str]):
-    """One of some names; of another word the nearest is told."""
+    """One of some names; of another word the nearest is told, or the name that it stands for."""
+
+    def __init__(self, names: Sequence[str], others: Mapping[str, str] | None = None) -> None:
+        super().__init__(names)
+        self.others = others or {}
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """The name, or an `InputError` with all of them."""
@@ -43,7 +47,9 @@ class Named(click.Choice[str]):
         if value in names:
             return str(super().convert(value, param, ctx))
         field = param.human_readable_name if param else "name"
-        raise InputError.about("command line", field, str(value), one_of(str(value), names))
+        meant = nearest(str(value), self.others)
+        wanted = str(value) if meant is None else self.others[meant]
+        raise InputError.about("command line", field, str(value), one_of(wanted, names))
 
 
 def console() -> Console:

@@ -13,7 +13,7 @@ from anabranch import report, tables
 from anabranch.capture import CaptureResult
 from anabranch.capture import replay as read
 from anabranch.commands.options import PATH, console
-from anabranch.commands.run import flow_table
+from anabranch.commands.run import print_flows
 from anabranch.files import output_directory, write_text
 from anabranch.observed import LANE
 from anabranch.rows import plain
@@ -52,9 +52,7 @@ def replay(capture: Path, out: Path) -> None:
     write_text(directory / "run.json", json.dumps(result.run, indent=2, default=plain) + "\n")
     report.write_run_report(directory, str(capture), _with_lanes(result))
     terminal = console()
-    terminal.print(flow_table(result.flows))
-    if len(result.flows) > 50:
-        terminal.print(f"... and {len(result.flows) - 50} more in {directory / 'flows.csv'}")
+    print_flows(terminal, result.flows, directory)
     places = result.run.interfaces
     packets = sum(place.packets for place in places)
     others = result.run.other_packets

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import click
+from rich.console import Console
 from rich.table import Table
 
 from anabranch import measured, report, si, tables
@@ -25,6 +26,7 @@ from anabranch.experiment import RunResult
 from anabranch.files import output_directory, replacing, write_text
 from anabranch.library import load
 from anabranch.native import interruptible
+from anabranch.report import groups
 from anabranch.rows import Flow, Transfer, plain
 
 
@@ -111,20 +113,55 @@ def _tell_unfinished(result: RunResult, complete: bool) -> bool:
     return stalled or (complete and bool(lacking))
 
 
+MOST = 50
+"""Flows that have a row of their own on the terminal."""
+MANY = 9
+"""Flows of one name, such as `web-0`, `web-1`, ..., that share a row."""
+OF_GROUPS = (
+    "group", "flows", "finished", "completion, mean", "completion, 95 %", "bytes", "goodput, mean",
+    "retransmitted", "timeouts",
+)  # fmt: skip
+"""Of the table of groups what the terminal shows."""
+
+
+def print_flows(terminal: Console, flows: Sequence[Transfer], directory: Path) -> None:
+    """A row for each flow, and one for each group of many of one name."""
+    found = groups.groups(flows, MANY)
+    grouped = {flow.flow for group in found.values() for flow in group}
+    alone = [flow for flow in flows if flow.flow not in grouped]
+    if alone:
+        terminal.print(flow_table(alone[:MOST]))
+    if len(alone) > MOST:
+        terminal.print(f"... and {len(alone) - MOST} more in {directory / 'flows.csv'}")
+    if by_group := groups.group_table(found):
+        table = Table(
+            title=f"flows by group, each in {directory / 'flows.csv'}",
+            title_justify="left", box=None, header_style="bold",
+        )  # fmt: skip
+        for name in OF_GROUPS:
+            table.add_column(name, justify="left" if name == "group" else "right")
+        for row in by_group.rows:
+            table.add_row(*(row[by_group.columns.index(name)].text for name in OF_GROUPS))
+        terminal.print(table)
+
+
 def flow_table(flows: Sequence[Transfer]) -> Table:
-    """Returns a table of the first flows, a row each."""
+    """Returns a table of flows, a row each."""
     table = Table(box=None, header_style="bold")
     table.add_column("flow")
     table.add_column("protocol")
-    for heading in ("finish", "bytes", "goodput", "retransmitted", "fast", "timeouts"):
+    for heading in ("completion time", "bytes", "goodput", "retransmitted", "fast", "timeouts"):
         table.add_column(heading, justify="right")
-    for flow in flows[:50]:
+    took = si.texts([flow.completion_s for flow in flows], "s", DIGITS)
+    received = si.scale([max(flow.bytes, _back(flow)) for flow in flows], "B")
+    goodput = si.texts([flow.goodput_bps for flow in flows], "bit/s")
+    for at, flow in enumerate(flows):
         table.add_row(
             flow.flow,
             flow.protocol,
-            "" if flow.finish_s is None else si.text(flow.finish_s, "s", DIGITS),
-            _bytes(flow),
-            si.text(flow.goodput_bps, "bit/s"),
+            took[at],
+            _bytes(flow, received),
+            goodput[at],
             f"{flow.retransmitted_packets:,}",
             _cell(flow.fast_retransmits),
             _cell(flow.timeouts),
@@ -132,11 +169,15 @@ def flow_table(flows: Sequence[Transfer]) -> Table:
     return table
 
 
-def _bytes(flow: Transfer) -> str:
+def _bytes(flow: Transfer, scaled: si.Scale) -> str:
     """Octets that `to` received, and those that came back, where there are any."""
-    text = si.text(flow.bytes, "B", DIGITS)
-    back = flow.reverse_bytes if isinstance(flow, Flow) else 0
-    return f"{text}, {si.text(back, 'B', DIGITS)} back" if back else text
+    text = si.text(flow.bytes, "B", DIGITS, scaled)
+    back = _back(flow)
+    return f"{text}, {si.text(back, 'B', DIGITS, scaled)} back" if back else text
+
+
+def _back(flow: Transfer) -> int:
+    return flow.reverse_bytes if isinstance(flow, Flow) else 0
 
 
 def _cell(value: int | None) -> str:
@@ -146,9 +187,7 @@ def _cell(value: int | None) -> str:
 
 def _print(result: RunResult, directory: Path) -> None:
     terminal = console()
-    terminal.print(flow_table(result.flows))
-    if len(result.flows) > 50:
-        terminal.print(f"... and {len(result.flows) - 50} more in {directory / 'flows.csv'}")
+    print_flows(terminal, result.flows, directory)
     for table in measured.tables(result):
         terminal.print(table)
     terminal.print(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
+from rich.console import Console
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -17,12 +18,12 @@ from rich.table import Table
 
 from anabranch import report
 from anabranch import sweep as sweeps
-from anabranch.commands.options import PATH, console, jobs_option
+from anabranch.commands.options import PATH, Named, console, jobs_option
 from anabranch.errors import RunError
 from anabranch.native import interruptible
 from anabranch.report.sweep import sweep_tables
 from anabranch.sweep import executors
-from anabranch.sweep.shown import Shown
+from anabranch.sweep.shown import Shown, latex, markdown
 
 MOST = 100
 """Rows of a table on the terminal."""
@@ -31,6 +32,11 @@ ALIKE = (
     "All replications came out the same: nothing in this scenario draws at random, so that there"
     " are no intervals. Random loss, jitter, `start_spread` or traffic by a law would."
 )
+
+ONE_OF_THEM = "A metric with `of` is that of one of them, see docs/sweep.md."
+
+FORMS = {"markdown": markdown, "latex": latex}
+"""What writes a table for a paper, by the name of its form."""
 
 
 @click.command()
@@ -45,6 +51,14 @@ ALIKE = (
 @jobs_option
 @click.option("--resume", is_flag=True, help="Continue the sweep that DIR holds.")
 @click.option(
+    "--table",
+    type=Named(["text", *FORMS]),
+    default="text",
+    show_default=True,
+    metavar=f"text|{'|'.join(FORMS)}",
+    help="How the tables are printed; with --resume those of a finished sweep, at once.",
+)
+@click.option(
     "--out",
     type=PATH,
     default=Path("results/sweep"),
@@ -52,7 +66,7 @@ ALIKE = (
     metavar="DIR",
     help="Where the dataset goes.",
 )
-def sweep(plan: Path, executor: str, jobs: int, resume: bool, out: Path) -> None:
+def sweep(*, plan: Path, executor: str, jobs: int, resume: bool, table: str, out: Path) -> None:
     """Runs every combination of a sweep's parameters; writes DIR/summary.csv and DIR/runs."""
     description = sweeps.load(plan)
     terminal = console()
@@ -82,17 +96,26 @@ def sweep(plan: Path, executor: str, jobs: int, resume: bool, out: Path) -> None
     finally:
         crew.close()
     means, pairs = sweep_tables(result)
-    terminal.print(_table(means))
+    _print(terminal, means, table)
+    if pooled := result.pooled():
+        terminal.print(f"{' '.join(pooled)} {ONE_OF_THEM}")
     if result.alike():
         terminal.print(ALIKE)
     if pairs.rows:
         terminal.print("\nDifferences, paired by replication", style="bold")
-        terminal.print(_table(pairs))
+        _print(terminal, pairs, table)
     report.write_sweep_report(out, plan.stem, result)
     terminal.print(f"{out / 'summary.csv'}, {out / 'runs'}, {out / 'report.html'}")
     if failures := result.failures():
         labels, reason = failures[0]
         raise RunError(f"{len(failures)} points failed, the first {labels}: {reason}")
+
+
+def _print(terminal: Console, shown: Shown, form: str) -> None:
+    if form in FORMS:
+        click.echo(FORMS[form](shown))
+    else:
+        terminal.print(_table(shown))
 
 
 def _table(shown: Shown) -> Table:

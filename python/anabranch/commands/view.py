@@ -11,8 +11,9 @@ from typing import Any
 
 import click
 
-from anabranch.commands.options import PATH
+from anabranch.commands.options import PATH, browse_option
 from anabranch.errors import InputError
+from anabranch.files import absent
 
 MOST_BELOW = 12
 """Folders that are named where one without a report was given."""
@@ -33,6 +34,7 @@ MOST_BELOW = 12
     show_default=True,
     help="With --serve: where; 0 takes a free one.",
 )
+@browse_option
 @click.option(
     "--out",
     type=PATH,
@@ -41,7 +43,7 @@ MOST_BELOW = 12
     metavar="DIR",
     help="Of several runs: where their page goes.",
 )
-def view(directories: tuple[Path, ...], serve: bool, port: int, out: Path) -> None:
+def view(*, directories: tuple[Path, ...], serve: bool, port: int, browse: bool, out: Path) -> None:
     """Opens DIR/report.html in a browser, or says where it is when there is none.
 
     Several runs are laid over each other on one page, with a table of their differences.
@@ -52,11 +54,15 @@ def view(directories: tuple[Path, ...], serve: bool, port: int, out: Path) -> No
         directory = overlay.write_overlay(out, directories).parent
     page = directory / "report.html"
     if not page.is_file():
-        raise InputError.about(str(directory), "report.html", "missing", _with_reports(directory))
+        if not directory.exists():
+            raise absent(directory, "folder")
+        raise InputError(f"{directory}: has no report.html; allowed: {_with_reports(directory)}")
     if serve:
         _serve(directory, port)
         return
     click.echo(str(page.resolve()))
+    if not browse:
+        return
     try:
         webbrowser.get()
     except webbrowser.Error:

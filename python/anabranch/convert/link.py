@@ -15,6 +15,8 @@ class Way:
     """One direction of a link; what is `None` was not said."""
 
     rate: str | None = None
+    trace: str | None = None
+    """The file of a Mahimahi trace, in place of a rate."""
     delay: str | None = None
     queue: dict[str, Any] | None = None
     token_bucket: dict[str, Any] | None = None
@@ -22,7 +24,10 @@ class Way:
 
     def fields(self, line: str) -> dict[str, Any]:
         """The fields of the direction, over a line of this rate if it has none of its own."""
-        found: dict[str, Any] = {"rate": self.rate or line, "delay": self.delay or "0 s"}
+        found: dict[str, Any] = {"rate": self.rate or line}
+        if self.trace is not None:
+            found = {"trace": {"file": self.trace}}
+        found["delay"] = self.delay or "0 s"
         if self.queue:
             found["queue"] = self.queue
         if self.token_bucket:
@@ -59,9 +64,20 @@ class Link:
         return "\n".join(lines) + "\n"
 
 
+FLOW = """\
+# An example, so that the scenario runs: put your own flows in its place.
+[[flows]]
+name = "transfer"
+from = {}
+to = {}
+size = "1 MB"
+"""
+"""A flow between two hosts."""
+
+
 @dataclass(frozen=True)
 class Converted:
-    """The links that were read, and nodes where they were named."""
+    """The links that were read, and the nodes between them."""
 
     links: Sequence[Link]
     line: str
@@ -71,13 +87,18 @@ class Converted:
     """What differs from the original, a sentence each."""
 
     def toml(self) -> str:
-        """Writes the part of a scenario."""
+        """Writes a scenario: nodes, links, and a flow from the first host to the last; of links
+        without hosts that are known the links alone."""
         head = "".join(f"# {note}\n" for note in self.notes)
         if self.hosts:
             head += f"hosts = {inline(list(self.hosts))}\n"
         if self.routers:
             head += f"routers = {inline(list(self.routers))}\n"
         parts = [link.toml(self.line) for link in self.links]
+        if len(self.hosts) > 1:
+            parts.append(FLOW.format(inline(self.hosts[0]), inline(self.hosts[-1])))
+        else:
+            head += "# Add `hosts`, `routers` and a flow.\n"
         return "\n".join([head, *parts] if head else parts)
 
 

@@ -46,7 +46,10 @@ def mininet(text: str, file: str, ends: tuple[str, str], line: str) -> Converted
     notes = []
     if any(link.there.rate is None for link in links):
         notes.append(f"Links without bw are taken to have {line}: --line says another rate.")
-    return Converted(links, line, named("addHost"), named("addSwitch"), tuple(notes))
+    hosts = named("addHost")
+    if not hosts and all(link.ends == ends for link in links):
+        hosts = list(ends)
+    return Converted(links, line, hosts, named("addSwitch"), tuple(notes))
 
 
 def _source(text: str) -> str:

@@ -113,7 +113,7 @@ def tc(text: str, file: str, ends: tuple[str, str], line: str) -> Converted:
     there, back = (*ways.values(), Way())[:2]
     if any(way.rate is None and way.token_bucket is None for way in (there, back)):
         notes.append(f"The line is taken to have {line}: --line says another rate.")
-    return Converted([Link(ends, there, back)], line, notes=tuple(dict.fromkeys(notes)))
+    return Converted([Link(ends, there, back)], line, ends, notes=tuple(dict.fromkeys(notes)))
 
 
 def _command(words: Words, ways: dict[str, Way], notes: list[str]) -> None:

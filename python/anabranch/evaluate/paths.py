@@ -138,5 +138,5 @@ def waiting(run: RunResult, rate: str, start: float, link: str = "path") -> floa
 
 def completion(rows: Sequence[Flow]) -> float:
     """Mean time in seconds that flows took from their start, of those that ended."""
-    times = [row.duration_s for row in rows if row.duration_s is not None]
+    times = [row.completion_s for row in rows if row.completion_s is not None]
     return float(np.mean(times)) if times else float("nan")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 from anabranch import si
@@ -15,13 +16,26 @@ from anabranch.report.page import Charts, render
 from anabranch.stats import Estimate
 
 
-def shown(row: Row) -> tuple[str, str, str, str]:
-    """Simulated, live, their difference and the margin, with units."""
+def shown(row: Row, rows: Sequence[Row]) -> tuple[str, str, str, str]:
+    """Simulated, live, their difference and the margin, in the units that fit the `rows` of the
+    same measure."""
     measure = MEASURES[row.measure]
     apart = si.unit_of_difference(measure.unit)
-    every = ((row.simulated, measure.unit), (row.live, measure.unit), (row.difference, apart))
-    texts = [si.estimate(each.scaled(measure.factor), unit) for each, unit in every]
-    margin = si.text(row.bound * measure.factor, apart)
+    peers = [each for each in rows if each.measure == row.measure]
+    worlds = si.scale_of(
+        [side.scaled(measure.factor) for each in peers for side in (each.simulated, each.live)],
+        measure.unit,
+    )
+    between = si.scale_of([each.difference.scaled(measure.factor) for each in peers], apart)
+    texts = [
+        si.estimate(each.scaled(measure.factor), unit, scaled)
+        for each, unit, scaled in (
+            (row.simulated, measure.unit, worlds),
+            (row.live, measure.unit, worlds),
+            (row.difference, apart, between),
+        )
+    ]
+    margin = si.text(row.bound * measure.factor, apart, scaled=between)
     return texts[0], texts[1], texts[2], f"\u00b1 {margin}"
 
 
@@ -37,7 +51,7 @@ def write_comparison_report(directory: Path, title: str, found: Comparison, copi
             *([row.title] if "point" in columns else []),
             row.flow,
             MEASURES[row.measure].name,
-            *shown(row),
+            *shown(row, found.rows),
             row.verdict,
         ]
         for row in found.rows

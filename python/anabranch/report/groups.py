@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -17,35 +17,54 @@ FEW = 3
 PERCENTILES = (50, 95, 99)
 
 
-def groups(flows: Sequence[Transfer]) -> dict[str, list[Transfer]]:
-    """Flows whose names differ in the number at their end alone, by what comes before it."""
+def groups(flows: Sequence[Transfer], few: int = FEW) -> dict[str, list[Transfer]]:
+    """Flows whose names differ in the number at their end alone, by what comes before it: `few` of
+    them or more."""
     found: dict[str, list[Transfer]] = {}
     for flow in flows:
         found.setdefault(re.sub(r"-[0-9]+$", "", flow.flow), []).append(flow)
-    return {name: group for name, group in found.items() if len(group) >= FEW}
+    return {name: group for name, group in found.items() if len(group) >= few}
 
 
-def group_table(flows: Sequence[Transfer]) -> Shown | None:
+COLUMNS = {
+    "flows": si.COUNT,
+    "finished": si.COUNT,
+    "bytes": "B",
+    "goodput, mean": "bit/s",
+    "retransmitted": si.COUNT,
+    "timeouts": si.COUNT,
+    "completion, mean": "s",
+    **{f"completion, {each} %": "s" for each in PERCENTILES},
+}
+"""What the table has of each group, with the unit."""
+
+
+def group_table(found: Mapping[str, Sequence[Transfer]]) -> Shown | None:
     """A row for each group; nothing where there is none."""
-    rows = [_row(name, group) for name, group in groups(flows).items()]
-    columns = ["group", "flows", "finished", "bytes", "goodput, mean", "retransmitted", "timeouts"]
-    columns += [f"completion, {each} %" for each in PERCENTILES]
-    return Shown("flows by group", columns, rows) if rows else None
-
-
-def _row(name: str, group: list[Transfer]) -> list[Cell]:
-    took = [flow.duration_s for flow in group if flow.duration_s is not None]
-    times = [float(np.percentile(took, each)) if took else float("nan") for each in PERCENTILES]
-    numbers = [
-        (len(group), si.COUNT),
-        (len(took), si.COUNT),
-        (sum(flow.bytes for flow in group), "B"),
-        (float(np.mean([flow.goodput_bps for flow in group])), "bit/s"),
-        (sum(flow.retransmitted_packets for flow in group), si.COUNT),
-        (sum(flow.timeouts or 0 for flow in group), si.COUNT),
-        *((time, "s") for time in times),
+    if not found:
+        return None
+    numbers = [_numbers(group) for group in found.values()]
+    columns = [
+        [Cell(text, repr(value)) for value, text in zip(each, si.texts(each, unit), strict=True)]
+        for each, unit in zip(zip(*numbers, strict=True), COLUMNS.values(), strict=True)
     ]
-    return [Cell(name), *(Cell(si.text(value, unit), repr(value)) for value, unit in numbers)]
+    rows = [[Cell(name), *cells] for name, *cells in zip(found, *columns, strict=True)]
+    return Shown("flows by group", ["group", *COLUMNS], rows)
+
+
+def _numbers(group: Sequence[Transfer]) -> list[float]:
+    """The numbers of `COLUMNS`."""
+    took = [flow.completion_s for flow in group if flow.completion_s is not None]
+    return [
+        len(group),
+        len(took),
+        sum(flow.bytes for flow in group),
+        float(np.mean([flow.goodput_bps for flow in group])),
+        sum(flow.retransmitted_packets for flow in group),
+        sum(flow.timeouts or 0 for flow in group),
+        float(np.mean(took)) if took else float("nan"),
+        *(float(np.percentile(took, each)) if took else float("nan") for each in PERCENTILES),
+    ]
 
 
 def completion_chart(flows: Sequence[Transfer]) -> Chart | None:

@@ -19,7 +19,7 @@ from anabranch.report.page import Charts, render
 MOST_RUNS = 7
 """As many as there are colours."""
 MOST_TRACES = 28
-COMPARED = ("finish_s", "bytes", "goodput_bps", "retransmitted_packets", "timeouts")
+COMPARED = ("completion_s", "bytes", "goodput_bps", "retransmitted_packets", "timeouts")
 """Columns of flows that are laid side by side."""
 FIRST = ("arrivals", "delivery", "cwnd", "path_cwnd", "srtt", "path_srtt", "queue")
 """The kinds of series that come first."""

@@ -56,7 +56,7 @@ def _name(result: Recorded) -> str:
 def _tables(result: Recorded) -> list[Shown]:
     """Each table that has rows; flows by group before all of them."""
     found = []
-    if by_group := groups.group_table(result.flows):
+    if by_group := groups.group_table(groups.groups(result.flows)):
         found.append(by_group)
     for name in (
         "flows",

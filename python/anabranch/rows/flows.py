@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from anabranch.rows.row import Row
 
@@ -11,6 +12,8 @@ from anabranch.rows.row import Row
 class Transfer(Row):
     """What packets tell of a flow, and runs of all flows."""
 
+    COMPUTED: ClassVar[tuple[str, ...]] = ("completion_s",)
+
     flow: str
     """Its name."""
     protocol: str
@@ -18,7 +21,8 @@ class Transfer(Row):
     start_s: float
     """When it started."""
     finish_s: float | None
-    """When the last octet reached the receiving application, if it did."""
+    """When the last octet reached the receiving application, if it did: a date, see
+    `completion_s`."""
     bytes: int
     """Octets that the application of the host `to` received."""
     goodput_bps: float
@@ -32,16 +36,15 @@ class Transfer(Row):
     """Expiries of the retransmission timer; `None` of a capture."""
 
     @property
-    def duration_s(self) -> float | None:
-        """Time from the start to the finish, of a flow that has one."""
+    def completion_s(self) -> float | None:
+        """The completion time: from the start to the finish, of a flow that has one."""
         return None if self.finish_s is None else self.finish_s - self.start_s
 
     def took_s(self) -> float:
-        """Returns the time that the flow took; raises a `ValueError` for a flow that has not
-        finished."""
-        if self.finish_s is None:
+        """Returns the completion time; raises a `ValueError` for a flow that has not finished."""
+        if self.completion_s is None:
             raise ValueError(f"a transfer did not end: {self}")
-        return self.finish_s - self.start_s
+        return self.completion_s
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import fnmatch
 import math
-import typing
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -68,7 +67,7 @@ class Metric:
             raise InputError.about(where, "metrics.table", self.table, one_of(self.table, TABLES))
         numbers = [each for each in numeric_columns(kind) if kind is not rows.Run or each in KEPT]
         if self.column not in numbers:
-            allowed = f"of {self.table} one of {', '.join(numbers)}"
+            allowed = f"of {self.table} one of {one_of(self.column, numbers)}"
             raise InputError.about(f"metric {self.name}", "column", self.column, allowed)
         if self.reduce not in REDUCTIONS:
             raise InputError.about(
@@ -91,15 +90,26 @@ class Metric:
         table = tables.get(self.table)
         if table is None:
             return {}
-        whole = table
-        if self.of is not None:
-            whole = table.filter(_matching(table[subject(table)], self.patterns()))
-        part = whole if self.path is None else whole.filter(_on_path(whole, self.path))
+        part = self._on_path(self._named(table))
         if self.reduce != SHARE:
             return _reduced(part, self.column, self.reduce)
-        totals = _reduced(table if self.path is None else whole, self.column, "sum")
+        totals = _reduced(table if self.path is None else self._named(table), self.column, "sum")
         sums = _reduced(part, self.column, "sum")
         return {at: sums.get(at, 0.0) / total for at, total in totals.items() if total}
+
+    def counts(self, table: pa.Table) -> list[int]:
+        """Of each replication the number of rows whose values become its number."""
+        part = self._on_path(self._named(table))
+        counted = pc.value_counts(part.filter(pc.is_valid(part[self.column]))["replication"])
+        return [each["counts"] for each in counted.to_pylist()]
+
+    def _named(self, table: pa.Table) -> pa.Table:
+        if self.of is None:
+            return table
+        return table.filter(_matching(table[subject(table)], self.patterns()))
+
+    def _on_path(self, table: pa.Table) -> pa.Table:
+        return table if self.path is None else table.filter(_on_path(table, self.path))
 
 
 def _reduced(table: pa.Table, column: str, how: str) -> dict[int, float]:
@@ -138,15 +148,7 @@ def subject(table: pa.Table) -> str:
 
 def numeric_columns(kind: type[rows.Row]) -> list[str]:
     """The columns of a table that are numbers."""
-    hints = typing.get_type_hints(kind)
-    numbers = {int, float}
-    found = []
-    for each in fields(kind):  # type: ignore[arg-type]
-        hint = hints[each.name]
-        kinds = set(typing.get_args(hint)) - {type(None)} or {hint}
-        if kinds <= numbers:
-            found.append(each.name.removesuffix("_"))
-    return found
+    return [column for column, type_ in kind.types().items() if type_ in (int, float)]
 
 
 @dataclass(frozen=True)

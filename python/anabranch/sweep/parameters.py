@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -42,7 +43,8 @@ class Parameter:
         ['flows.*.tcp.window="cubic"']
         """
         paths = [fields] if isinstance(fields, str) else list(fields)
-        return cls(name, [Case(label(value), dict.fromkeys(paths, value)) for value in values])
+        cases = zip(labels(values), values, strict=True)
+        return cls(name, [Case(label, dict.fromkeys(paths, value)) for label, value in cases])
 
 
 @dataclass(frozen=True)
@@ -60,8 +62,30 @@ class Combination:
         return [text for case in self.cases.values() for text in case.assignments()]
 
 
-def label(value: Any) -> Value:
-    """A value as tables show it: a list or a table as the text of its TOML."""
+def labels(values: Sequence[Any]) -> list[Value]:
+    """Values as tables show them: a table by its `kind` or `algorithm` where that tells all values
+    apart, else as the text of its TOML, as a list is.
+
+    >>> labels(["droptail", {"kind": "codel", "target": "5 ms"}])
+    ['droptail', 'codel']
+    >>> labels([{"kind": "codel", "target": "5 ms"}, {"kind": "codel"}])
+    ['{kind = "codel", target = "5 ms"}', '{kind = "codel"}']
+    """
+    for of in (_named, _whole):
+        found = [of(value) for value in values]
+        if all(each not in found[:index] for index, each in enumerate(found)):
+            break
+    return found
+
+
+def _named(value: Any) -> Value:
+    if isinstance(value, Mapping):
+        name = value.get("kind", value.get("algorithm"))
+        return name if isinstance(name, str) else _whole(value)
+    return _whole(value)
+
+
+def _whole(value: Any) -> Value:
     return value if isinstance(value, (str, int, float, bool)) else toml(value)
 
 
@@ -98,13 +122,19 @@ def categorical(labels: Sequence[Mapping[str, Value]]) -> list[str]:
     return found
 
 
+_NAME = re.compile(r"[^\W\d]\w*([ -]\w+)*")
+
+
 def check(parameters: Sequence[Parameter], where: str) -> None:
     """Refuses names and labels that a table could not keep apart."""
     seen: set[str] = set()
     for parameter in parameters:
         name = parameter.name
-        if not name.isidentifier() or name in seen or name in RESERVED:
-            allowed = f"letters, digits and _, each once, none of {', '.join(sorted(RESERVED))}"
+        if not _NAME.fullmatch(name) or name in seen or name in RESERVED:
+            allowed = (
+                "a letter, then letters, digits, _, - and single blanks, each name once, none of"
+                f" {', '.join(sorted(RESERVED))}"
+            )
             raise InputError.about(where, "parameters.name", name, allowed)
         seen.add(name)
         labels = [case.label for case in parameter.cases]

@@ -11,6 +11,7 @@ from anabranch import library
 from anabranch.errors import InputError
 from anabranch.experiment import LIBRARY
 from anabranch.files import read_text
+from anabranch.nearest import one_of
 from anabranch.sweep.metrics import REDUCTIONS, TABLES, Metric, Replications
 from anabranch.sweep.parameters import Case, Parameter
 from anabranch.sweep.sweep import DEFAULT_METRICS, Sweep
@@ -127,8 +128,8 @@ class Fields:
         """Refuses a field that has no meaning."""
         for name in self.table:
             if name not in self.read:
-                allowed = f"no such field; there are {', '.join(sorted(self.read))}"
-                raise self.wrong(name, allowed)
+                told = f"{self.file}: there is no field `{self.path}{name}`"
+                raise InputError(f"{told}; the fields are {one_of(name, sorted(self.read))}")
 
 
 def _parameter(fields: Fields) -> Parameter:

@@ -21,31 +21,27 @@ class Shown:
 
 def means(names: Sequence[str], rows: Sequence[CsvRow], unit: Mapping[str, str]) -> Shown:
     """Means with their intervals, of the rows of `SweepResult.summary`; a metric has a unit."""
+    shown = _estimates(rows, "mean", unit)
     lines = [
-        [
-            *(told(row[name]) for name in names),
-            str(row["metric"]),
-            si.estimate(_estimate(row, "mean"), unit[str(row["metric"])]),
-            str(row["n"]),
-        ]
-        for row in rows
+        [*(told(row[name]) for name in names), str(row["metric"]), mean, str(row["n"])]
+        for row, mean in zip(rows, shown, strict=True)
     ]
     return Shown([*names, "metric", "mean", "n"], lines)
 
 
 def differences(names: Sequence[str], rows: Sequence[CsvRow], unit: Mapping[str, str]) -> Shown:
     """Paired differences, of the rows of `SweepResult.pairs`."""
+    apart = {metric: si.unit_of_difference(each) for metric, each in unit.items()}
+    shown = _estimates(rows, "difference", apart)
     lines = [
         [
             f"{told(row['value'])} - {told(row['against'])}",
             *("" if name == row["parameter"] else told(row[name]) for name in names),
             str(row["metric"]),
-            si.estimate(
-                _estimate(row, "difference"), si.unit_of_difference(unit[str(row["metric"])])
-            ),
+            difference,
             str(row["n"]),
         ]
-        for row in rows
+        for row, difference in zip(rows, shown, strict=True)
     ]
     columns = ["pair", *names, "metric", "difference", "n"]
     # A parameter that is in the pair alone has no column of its own.
@@ -53,9 +49,56 @@ def differences(names: Sequence[str], rows: Sequence[CsvRow], unit: Mapping[str,
     return Shown([columns[n] for n in used], [[row[n] for n in used] for row in lines])
 
 
+def markdown(shown: Shown) -> str:
+    """The table in Markdown.
+
+    >>> print(markdown(Shown(["queue", "mean"], [["a|b", "1 s"]])))
+    | queue | mean |
+    |---|---|
+    | a\\|b | 1 s |
+    """
+    lines = [shown.columns, *shown.rows]
+    texts = ["| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines]
+    return "\n".join([texts[0], "|" + "---|" * len(shown.columns), *texts[1:]])
+
+
+_LATEX = {each: f"\\{each}" for each in "&%$#_{}"} | {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "µ": r"\textmu{}",
+}
+"""What stands for a character that LaTeX takes for a command."""
+
+
+def latex(shown: Shown) -> str:
+    """The table as a `tabular` of LaTeX, with the rules of the package booktabs."""
+    lines = [
+        " & ".join("".join(_LATEX.get(each, each) for each in cell) for cell in line) + r" \\"
+        for line in (shown.columns, *shown.rows)
+    ]
+    begin = rf"\begin{{tabular}}{{{'l' * len(shown.columns)}}}"
+    head, *body = lines
+    rows = [r"\toprule", head, r"\midrule", *body, r"\bottomrule"]
+    return "\n".join([begin, *rows, r"\end{tabular}"])
+
+
 def told(value: Any) -> str:
     """The value of a parameter."""
     return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _estimates(rows: Sequence[CsvRow], name: str, unit: Mapping[str, str]) -> list[str]:
+    """The estimates of the column `name`; those of one metric have one unit."""
+    of: dict[str, list[Estimate]] = {}
+    for row in rows:
+        of.setdefault(str(row["metric"]), []).append(_estimate(row, name))
+    scales = {metric: si.scale_of(each, unit[metric]) for metric, each in of.items()}
+    return [
+        si.estimate(_estimate(row, name), unit[metric], scales[metric])
+        for row in rows
+        for metric in [str(row["metric"])]
+    ]
 
 
 def _estimate(row: Mapping[str, Any], name: str) -> Estimate:

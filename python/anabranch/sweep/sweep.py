@@ -189,6 +189,22 @@ class SweepResult:
             for state in several
         )
 
+    def pooled(self) -> list[str]:
+        """A sentence for each metric that is the mean over several flows, links, ... of a run."""
+        told = []
+        for metric in (each for each in self.metrics if each.reduce == "mean"):
+            counts = [
+                count
+                for state in self.states
+                for part in self.store.table(metric.table, state.point, state.target)
+                for count in metric.counts(part)
+            ]
+            least, most = min(counts, default=0), max(counts, default=0)
+            if most > 1:
+                number = f"{most}" if least == most else f"{least} to {most}"
+                told.append(f"{metric.name} is the mean of {number} {metric.table} of each run.")
+        return told
+
     def _events(self, state: Progress) -> list[tuple[int, float]]:
         """Of each replication the number of events and the date at which it ended."""
         parts = self.store.table("runs", state.point, state.target)

@@ -128,7 +128,7 @@ def _geostationary(window: Window, scale: Scale) -> list[Scenario]:
 
 
 def _transfer(runs: Sequence[RunResult]) -> float:
-    took = runs[0].flows[0].duration_s
+    took = runs[0].flows[0].completion_s
     return 300.0 if took is None else took
 
 

@@ -61,6 +61,12 @@ def resent(result: RunResult, of: str) -> float:
     return float(sum(row.retransmitted_packets for row in _flows(result, of)))
 
 
+def dropped(result: RunResult, of: str) -> float:
+    """Packets that a link dropped."""
+    (link,) = [row for row in result.links if row.name == of]
+    return float(link.dropped)
+
+
 def used(result: RunResult, of: str) -> float:
     """Per cent of a link's rate that was used from the first tenth of the run on, by what it
     delivered: `LINK RATE`, with the rate in Mbit/s."""
@@ -98,8 +104,6 @@ def path_rate(result: RunResult, of: str) -> float:
     return path.goodput_bps / 1e6
 
 
-MEASURES: Mapping[str, Callable[[RunResult, str], float]] = {
-    each.__name__: each
-    for each in (goodput, finish, timeouts, resent, used, rtt, queue, peak, moved, path_rate)
-}
+_ALL = (goodput, finish, timeouts, resent, dropped, used, rtt, queue, peak, moved, path_rate)
+MEASURES: Mapping[str, Callable[[RunResult, str], float]] = {each.__name__: each for each in _ALL}
 """By the name that the course has for them."""
