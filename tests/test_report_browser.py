@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from anabranch import report
+from anabranch import comparison, report
 from anabranch.experiment import RunResult, Scenario
 from anabranch.looks import Plot
 from anabranch.report.study import write_study_report
@@ -78,6 +79,64 @@ def study_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ).save(folder)  # fmt: skip
     write_study_report(directory)
     return folder / "report.html"
+
+
+LABELS = """() => {
+  const [draw, found] = [CanvasRenderingContext2D.prototype.fillText, []];
+  CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
+    const { a, b, c, d, e, f } = this.getTransform();
+    const length = Math.hypot(a, b);
+    // In the frame of the text: where it begins, and where its middle line is.
+    const [px, py] = [a * x + c * y + e, b * x + d * y + f];
+    const wide = this.measureText(text).width;
+    const before = { left: 0, center: wide / 2, right: wide }[this.textAlign];
+    const from = (px * a + py * b) / length - before;
+    const angle = Math.round(Math.atan2(b, a) * 180 / Math.PI);
+    found.push({ text, angle, from, to: from + wide, at: (py * a - px * b) / length });
+    return draw.apply(this, arguments);
+  };
+  document.getElementById("theme").click();
+  return new Promise((done) => setTimeout(() => done(found), 100));
+}"""
+"""All texts that charts draw, each with its angle and place."""
+
+
+@pytest.mark.parametrize("width", [390, 1300])
+@pytest.mark.parametrize(
+    ("values", "angle"),
+    [
+        (["reno", "cubic"], 0),
+        (["reno with words that are broken", "cubic"], None),
+        (["a-word-that-nothing-breaks-and-too-long-to-slant"] * 4, -90),
+        ([f"value-{n}" for n in range(30)], -45),
+    ],
+)
+def test_names_of_an_axis_do_not_touch(
+    chromium: Any, tmp_path: Path, width: int, values: list[str], angle: int | None
+) -> None:
+    estimate = Estimate(6.0, 5.75, 6.25, 3)
+    rows = [
+        comparison.Row({"window": value}, flow, "goodput Mbit/s", estimate, estimate, estimate)
+        for value in values
+        for flow in ("f", "g")
+    ]
+    found = comparison.Comparison(rows, [], [], 0)
+    report.write_comparison_report(tmp_path, "a", found, 3)
+    with opened(chromium, tmp_path / "report.html", width=width) as page:
+        page.tab.locator('[data-chart="0"]').scroll_into_view_if_needed()
+        page.tab.wait_for_selector('[data-chart="0"] canvas')
+        words = {word for value in values for word in f"{value}, f g".split()}
+        drawn = [each for each in page.tab.evaluate(LABELS) if words & set(each["text"].split())]
+        assert len(drawn) > 2
+        assert {each["angle"] for each in drawn} == {angle} or angle is None
+        assert all(each["from"] > 0 for each in drawn if not each["angle"])
+        for a, b in combinations(drawn, 2):
+            beside = min(a["to"], b["to"]) <= max(a["from"], b["from"])
+            assert beside or abs(a["at"] - b["at"]) >= 12, (a, b)
+        # On a phone the table is folded, as the chart says it.
+        assert page.tab.get_by_role("region", name="all measures").is_visible() == (
+            width > 640 or len(rows) <= 4
+        )
 
 
 def view(page: Page, chart: int = 0) -> tuple[float, ...]:

@@ -16,7 +16,11 @@
   };
   const DASHES = [[], [7, 4], [8, 3, 2, 3], [2, 3]]; // by the number of a dash
   const MARKS = ["circle", "square", "triangle", "diamond"];
-  const LETTER = 7; // pixels of a letter of a lane's name, about
+  const LETTER = 7; // pixels of a letter of a name, about
+  const LINE = 18; // pixels of a line of a name
+  const LINES = 3; // of a name at most
+  const APART = 8; // pixels between two names at least
+  const TICK = 15; // pixels of a tick and the gap before its name
   const NAMES = 0.35; // of the width at most for names beside lanes; longer ones stand above their lanes
   const LANE = 36; // pixels of a lane with its name above
   const LOWER = 0.2; // of a lane: what is drawn below its name is moved by so much
@@ -81,6 +85,11 @@
     for (const [unit, letter] of SHORT) if (size >= unit) return `${+(value / unit).toPrecision(5)}${letter}`;
     return size !== 0 && size < 1e-3 ? value.toExponential() : String(+value.toPrecision(6));
   };
+  // The words of a name in lines of so many letters; a longer word has a line of its own.
+  const wrapped = (name, letters) => name.split(" ").reduce((lines, word) => {
+    const longer = lines.length ? `${lines.at(-1)} ${word}` : word;
+    return lines.length && longer.length > letters ? [...lines, word] : [...lines.slice(0, -1), longer];
+  }, []);
   const exact = (value) => (Number.isInteger(value) ? value.toLocaleString("en") : String(+value.toPrecision(7)));
 
   class Chart {
@@ -238,13 +247,14 @@
       const scale = (name) => ({ time: false, auto: false, distr: spec.log.includes(name) ? 3 : 1 });
       const values = (_, ticks) => ticks.map((value) => (value === null ? "" : tick(value)));
       // An axis of names has a tick at each, and no lines between.
-      const named = (names) => (names.length ? { splits: () => [...names.keys()], values: (_, ticks) => ticks.map((at) => names[at] ?? ""), grid: { show: false } } : {});
-      const lanes = spec.ynames.length ? { ...named(spec.ynames), values: (_, ticks) => ticks.map((at) => (this.above ? "" : spec.ynames[at] ?? "")) } : {};
+      const lanes = spec.ynames.length ? { splits: () => [...spec.ynames.keys()], values: (_, ticks) => ticks.map((at) => (this.above ? "" : spec.ynames[at])), grid: { show: false } } : {};
+      const names = spec.xnames.length ? { splits: () => this.named(), values: (_, ticks) => ticks.map((at) => this.names.shown[at]),
+        rotate: () => this.names.angle, size: () => this.names.depth, grid: { show: false } } : {};
       const seen = (type) => type === "mousemove" || type === "mouseleave";
       const options = {
-        ...this.size(Math.max(this.plot.clientWidth, 120)), legend: { show: false },
+        ...this.fitted(Math.max(this.plot.clientWidth, 120)), legend: { show: false },
         scales: { x: scale("x"), y: scale("y") },
-        axes: [{ ...axis(spec.x), values, ...named(spec.xnames) }, { ...axis(spec.y), values, size: () => this.room(), ...lanes }],
+        axes: [{ ...axis(spec.x), values, ...names }, { ...axis(spec.y), values, size: () => this.room(), ...lanes }],
         series: [{}, { scale: "y" }],
         cursor: { drag: { x: true, y: true, uni: 40, setScale: false }, points: { show: false }, bind: { dblclick: () => () => this.reset() },
           ...(spec.link ? { sync: { key: spec.link, setSeries: false, filters: { pub: seen, sub: seen }, scales: ["x", null] } } : {}) },
@@ -270,7 +280,39 @@
       return this.spec.ynames.length ? 12 + LETTER * Math.max(...this.spec.ynames.map((it) => it.length)) : 58;
     }
 
-    // The size at a width, and where the names of lanes stand then.
+    // The size at a width, with room for the names of both axes.
+    fitted(width) {
+      const { height } = this.size(width);
+      if (!this.spec.xnames.length) return { width, height };
+      this.names = this.arranged(width);
+      return { width, height: height + this.names.depth - LINE - TICK };
+    }
+
+    // How the names of the horizontal axis stand at a width so that none touch: in lines below each
+    // other, slanted, or upright; `room` is what each takes along the axis.
+    arranged(width) {
+      const names = this.spec.xnames;
+      const before = this.room() + (this.spec.y ? 24 : 0);
+      const each = (width - before - 2 * APART) / (this.home[1] - this.home[0]);
+      const letters = Math.floor((each - APART) / LETTER);
+      const lines = names.map((it) => wrapped(it, letters));
+      const high = Math.max(...lines.map((it) => it.length));
+      if (high <= LINES && lines.flat().every((it) => it.length <= letters))
+        return { shown: lines.map((it) => it.join("\n")), room: Math.max(...lines.flat().map((it) => it.length)) * LETTER + APART, angle: 0, depth: TICK + high * LINE };
+      const long = Math.max(...names.map((it) => it.length)) * LETTER;
+      const slanted = long * Math.SQRT1_2;
+      if (slanted <= before + 0.6 * each) return { shown: names, room: LINE * Math.SQRT2, angle: 45, depth: TICK + LINE + slanted };
+      return { shown: names, room: LINE, angle: 90, depth: TICK + long };
+    }
+
+    // The names of the horizontal axis that there is room for in what is shown of it.
+    named() {
+      const each = (this.plot.clientWidth - this.room()) / (this.view.x[1] - this.view.x[0]);
+      const step = Math.max(Math.ceil(this.names.room / each), 1);
+      return [...this.spec.xnames.keys()].filter((at) => at % step === 0);
+    }
+
+    // The size at a width without the names of the horizontal axis, and where those of lanes stand then.
     size(width) {
       this.above = false;
       this.above = this.spec.ynames.length > 0 && this.room() > NAMES * width;
@@ -279,7 +321,7 @@
     }
 
     resize(width) {
-      this.u.setSize(this.size(width));
+      this.u.setSize(this.fitted(width));
       this.apply();
     }
 
@@ -447,7 +489,7 @@
         ctx.stroke();
         drawn += last - first;
       }
-      if (this.above) this.names(ctx, bbox, at);
+      if (this.above) this.overLanes(ctx, bbox, at);
       ctx.restore();
       this.plot.dataset.drawn = drawn;
       this.plot.dataset.wide = Math.round(bbox.width / PER_PIXEL);
@@ -455,7 +497,7 @@
     }
 
     // The names of lanes, each above its own.
-    names(ctx, bbox, at) {
+    overLanes(ctx, bbox, at) {
       ctx.fillStyle = this.ink;
       ctx.font = `${12 * PER_PIXEL}px system-ui, sans-serif`;
       ctx.textAlign = "left";
