@@ -85,6 +85,39 @@ def test_a_distribution_has_every_run() -> None:
     assert (made.series, len(made.data), made.y) == ("window", 8, "share of the runs")
 
 
+def transfers(flows: int) -> Frame:
+    """Two queues, five replications, each with so many flows."""
+    rows = [
+        {"queue": queue, "flow": f"web-{n}", "replication": r, "fct": 1.0 + n + r}
+        for queue in ("drop-tail", "codel")
+        for n in range(flows)
+        for r in range(5)
+    ]
+    return Frame(pd.DataFrame(rows), "fct", varied=("queue", "flow"))
+
+
+def test_a_distribution_pools_what_nobody_named() -> None:
+    made = chart(transfers(5), Request(by="queue", kind="cdf"))
+    assert (made.series, made.panels, made.pooled) == ("queue", "", ["flow"])
+    assert (len(made.data), made.y) == (50, "share of the samples")
+    box = chart(transfers(5), Request(by="queue", kind="box"))
+    assert (box.x.column, box.series, box.pooled, len(box.data)) == ("queue", "", ["flow"], 50)
+    # Where nothing is named, columns with few values are told apart.
+    few, many = (chart(transfers(n), Request(kind="cdf")) for n in (5, 100))
+    assert (few.series, few.panels, few.pooled) == ("queue", "flow", [])
+    assert (many.series, many.panels, many.pooled) == ("queue", "", ["flow"])
+    alone = chart(transfers(100), Request(panels="queue", kind="box"))
+    assert (alone.x.values, alone.panels, alone.pooled) == (["all"], "queue", ["flow"])
+    assert drawing.draw(alone, 3.4, 2.0).axes
+
+
+def test_what_is_pooled_is_said(anabranch: Command, tmp_path: Path) -> None:
+    table, out = tmp_path / "fct.csv", tmp_path / "f.svg"
+    transfers(100).data.to_csv(table, index=False)
+    done = anabranch("plot", table, "--y", "fct", "--by", "queue", "--kind", "cdf", "--out", out)
+    assert (done.returncode, "pooled over flow (100 values)" in done.stderr) == (0, True)
+
+
 def test_a_series_keeps_its_look_whatever_else_is_drawn() -> None:
     every = chart(frame(varied=VARIED), Request(where=["buffer=10 packets"]))
     pairs = chart(
@@ -125,7 +158,7 @@ def test_what_cannot_be_drawn_is_said(request_: Request, words: str) -> None:
 
 def test_more_than_three_parameters_need_a_condition() -> None:
     data = frame().data.assign(delay=[f"{n % 2} ms" for n in range(48)])
-    with pytest.raises(InputError, match=r"--where.*a condition on `buffer`"):
+    with pytest.raises(InputError, match=r"`buffer` varies, too.*as with --where 'buffer=10 pack"):
         chart(Frame(data, "goodput_bps", varied=("window", "loss", "delay", "buffer")), Request())
 
 

@@ -8,7 +8,7 @@ import click
 
 from anabranch import figures, results
 from anabranch.commands.options import PATH
-from anabranch.errors import InputError
+from anabranch.errors import ABSENT, InputError
 from anabranch.nearest import one_of
 from anabranch.plotting import KINDS, Request, chart, drawing, lanes, paper
 from anabranch.studies.results import StudyResult
@@ -97,8 +97,14 @@ def plot(
     elif stem is not None:
         raise InputError.about("command line", "--figure", stem, "of a study's results alone")
     else:
-        made = chart(results.frame(result, y), request)
+        of = results.frame(result, y)
+        made = chart(of, request)
         paper.save(drawing.draw(made, *size), out)
+        if made.pooled:
+            values = ", ".join(f"{name} ({of.data[name].nunique()} values)" for name in made.pooled)
+            click.echo(
+                f"pooled over {values}; --by, --panels or --where keeps them apart", err=True
+            )
         if made.left_out:
             choose = f"--where {made.series}=... chooses"
             click.echo(f"{made.left_out} smaller series are not drawn; {choose}", err=True)
@@ -112,7 +118,7 @@ def _of_study(place: Path, files: list[Path], stem: str | None) -> Path:
         found = StudyResult.load(place)
         stem = found.headline if found else None
         if stem is None and len(named) > 1:
-            raise InputError.about("command line", "--figure", "(missing)", one_of("", named))
+            raise InputError.about("command line", "--figure", ABSENT, one_of("", named))
         stem = stem or next(iter(named))
     if stem not in named:
         raise InputError.about("command line", "--figure", stem, one_of(stem, named))
