@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.text import Text
 
 from anabranch import InputError, Scenario, comparison, observed, results, si, stats, tables
 from anabranch import sweep as sweeps
@@ -72,12 +75,40 @@ def test_paired_differences_are_those_of_the_same_replication() -> None:
     """Every replication has the same difference: the interval has no width."""
     one = Request(where=["buffer=10 packets"], kind="paired")
     made = chart(frame(varied=VARIED), one)
-    assert made.y == "goodput: cubic \u2212 reno (Mbit/s)"
+    assert made.y == "goodput, cubic: difference from reno (Mbit/s)"
     by_loss = dict(zip(made.data["x"], made.data["y"], strict=True))
     assert by_loss == pytest.approx({x: 3 / (1 + x) for x in (0.1, 1.0, 2.0)})
     assert (made.data["high"] - made.data["low"]).max() == pytest.approx(0, abs=1e-9)
     turned = chart(frame(varied=VARIED), Request(**{**vars(one), "against": "window=cubic"}))
     assert list(turned.data["y"]) == pytest.approx([-each for each in made.data["y"]])
+
+
+@pytest.mark.parametrize("log", ["", "x"])
+def test_paired_marks_stand_beside_each_other(log: str) -> None:
+    """Series of one x do not cover each other, nor do they reach those of the next x."""
+    data = frame().data.assign(window=[f"w{n % 4}" for n in range(48)])
+    data = data.assign(replication=[n // 4 % 4 for n in range(48)])
+    rows = pd.concat([data.assign(loss=x, goodput_bps=data["goodput_bps"] * x) for x in (1, 3, 9)])
+    request = Request(x="loss", by="window", kind="paired", against="window=w0", log=log)
+    made = chart(Frame(rows, "goodput_bps", "bit/s", varied=("window", "loss")), request)
+    figure = drawing.draw(made, 3.4, 2.0)
+    offsets = [np.asarray(each.get_offsets()) for each in figure.axes[0].collections]
+    marks = [each[:, 0] for each in offsets if len(each) == 3]
+    places = sorted(float(x) for series in marks for x in series)
+    assert len(set(places)) == 9
+    middles = [sum(places[n : n + 3]) / 3 for n in (0, 3, 6)]
+    assert middles == pytest.approx([0, math.log10(3), math.log10(9)] if log else [1, 3, 9])
+
+
+def test_a_long_label_has_lines() -> None:
+    rows = frame(name="a share with a long name").data.replace("reno", "a window with a longer one")
+    made = chart(Frame(rows, "goodput_bps", "bit/s", varied=VARIED), Request(kind="paired"))
+    figure = drawing.draw(made, 3.4, 2.24)
+    figure.draw_without_rendering()
+    (label,) = [each for each in figure.findobj(Text) if "difference" in each.get_text()]
+    box = label.get_window_extent()
+    assert "\n" in label.get_text()
+    assert 0 <= box.y0 < box.y1 <= figure.bbox.height
 
 
 def test_a_distribution_has_every_run() -> None:

@@ -261,8 +261,8 @@ def _paired(frame: Frame, request: Request, roles: Roles) -> Chart:
     data = found[["y", "low", "high"]] / scaled.factor
     axis = _axis(frame, found, across, data, "paired")
     _names(frame, found, data, series, panels)
-    other = column if several else _text(found[column].iloc[0])
-    label = f"{frame.label}: {other} \u2212 {_text(base)}"
+    of = "" if several else f", {_text(found[column].iloc[0])}"
+    label = f"{frame.label}{of}: difference from {_text(base)}"
     intervals = f"paired differences with {frame.confidence * 100:g} % intervals"
     drawn = ("paired", data, axis, scaled.axis(label), series, (), panels)
     return Chart(*drawn, steps=False, log=request.log, intervals=intervals)
