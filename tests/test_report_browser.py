@@ -176,6 +176,12 @@ def test_dragging_zooms_all_charts_of_a_run(chromium: Any, run_page: Path) -> No
         assert ink(page) == drawn
 
 
+def test_names_of_lanes_are_whole(chromium: Any, run_page: Path) -> None:
+    with opened(chromium, run_page, width=1300) as page:
+        names = [each for each in page.tab.evaluate(LABELS) if each["text"].endswith("(at b)")]
+        assert names and all(each["from"] >= 0 for each in names)
+
+
 def test_series_switch_off_and_on(chromium: Any, run_page: Path) -> None:
     with opened(chromium, run_page) as page:
         drawn = ink(page)

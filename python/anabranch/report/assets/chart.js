@@ -16,6 +16,7 @@
   };
   const DASHES = [[], [7, 4], [8, 3, 2, 3], [2, 3]]; // by the number of a dash
   const MARKS = ["circle", "square", "triangle", "diamond"];
+  const FONT = "12px system-ui, sans-serif";
   const LETTER = 7; // pixels of a letter of a name, about
   const LINE = 18; // pixels of a line of a name
   const LINES = 3; // of a name at most
@@ -23,6 +24,8 @@
   const TICK = 15; // pixels of a tick and the gap before its name
   const NAMES = 0.35; // of the width at most for names beside lanes; longer ones stand above their lanes
   const LANE = 36; // pixels of a lane with its name above
+  const UNDER = 0.65; // of the height of a bar: what is left of it below its lane's name
+  const EDGE = 0.42; // of a lane: from its middle down to its lower edge
   const LOWER = 0.2; // of a lane: what is drawn below its name is moved by so much
   const linked = new Map(); // charts that share their x range, by the name of the link
   const all = [];
@@ -43,10 +46,11 @@
     };
     const svg = made("svg", { class: "swatch", viewBox: "0 0 28 12", "aria-hidden": "true" });
     svg.style.color = `var(--c${trace.colour})`;
-    if (trace.kind === "columns" || trace.kind === "spans") svg.append(made("rect", { x: 6, y: 0, width: 16, height: 12, fill: "currentColor" }));
+    if (trace.kind === "columns" || trace.kind === "spans") svg.append(made("rect", { x: 6, y: 0, width: 16, height: 12, fill: "currentColor", opacity: trace.opacity ?? 1 }));
     else if (trace.kind === "marks") svg.append(made("path", { d: mark(MARKS[trace.mark || 0], 14, 6, 4), fill: "currentColor" }));
     else if (trace.kind === "dots") svg.append(made("circle", { cx: 14, cy: 6, r: 3, fill: "currentColor" }));
     else if (trace.kind === "crosses") svg.append(made("path", { d: "M10 2l8 8M10 10l8-8", stroke: "currentColor", "stroke-width": 2 }));
+    else if (trace.kind === "ticks") svg.append(made("path", { d: "M14 3v6", stroke: "currentColor", "stroke-width": 2 }));
     else if (trace.kind === "bars") svg.append(made("path", { d: "M9 1v10M14 1v10M19 1v10", stroke: "currentColor", "stroke-width": 2 }));
     else {
       svg.append(made("path", { d: "M0 6h28", stroke: "currentColor", "stroke-width": 2, "stroke-dasharray": DASHES[trace.dash || 0].join(" ") || "none" }));
@@ -61,6 +65,8 @@
     if (shape === "diamond") return `M${x} ${y - 1.3 * r}L${x + 1.3 * r} ${y}L${x} ${y + 1.3 * r}L${x - 1.3 * r} ${y}z`;
     return `M${x - r} ${y}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0z`;
   };
+  const ruler = document.createElement("canvas").getContext("2d");
+  const wide = (name) => { ruler.font = FONT; return ruler.measureText(name).width; };
   const colour = (host, value) => {
     host.style.color = value;
     return getComputedStyle(host).color;
@@ -155,7 +161,7 @@
       }
       if (low > high) return log ? [1, 10] : [0, 1];
       if (log) return [low / 1.2, high * 1.2];
-      if (this.spec.ynames.length) return this.above ? [-0.5, this.spec.ynames.length - 0.5] : [-0.3, this.spec.ynames.length - 0.7];
+      if (this.spec.ynames.length) return this.above ? [-0.5, this.spec.ynames.length - 0.5] : [-0.5, this.spec.ynames.length - 0.7];
       if (this.traces.some((it) => it.kind === "columns")) [low, high] = [Math.min(low, 0), Math.max(high, 0)];
       if (low === high) return low === 0 ? [0, 1] : [Math.min(0, low * 1.1), Math.max(0, low * 1.1)];
       const air = (high - low) * 0.05;
@@ -242,7 +248,7 @@
 
     start() {
       const { spec } = this;
-      const axis = (label) => ({ ...(label ? { label, labelSize: 24 } : {}), stroke: () => this.ink, labelFont: "13px system-ui, sans-serif", font: "12px system-ui, sans-serif",
+      const axis = (label) => ({ ...(label ? { label, labelSize: 24 } : {}), stroke: () => this.ink, labelFont: "13px system-ui, sans-serif", font: FONT,
         grid: { stroke: () => this.lines, width: 1 }, ticks: { stroke: () => this.lines, width: 1 } });
       const scale = (name) => ({ time: false, auto: false, distr: spec.log.includes(name) ? 3 : 1 });
       const values = (_, ticks) => ticks.map((value) => (value === null ? "" : tick(value)));
@@ -277,7 +283,7 @@
     // Pixels of the names beside the lanes, of numbers beside the axis.
     room() {
       if (this.above) return 8;
-      return this.spec.ynames.length ? 12 + LETTER * Math.max(...this.spec.ynames.map((it) => it.length)) : 58;
+      return this.spec.ynames.length ? TICK + APART + Math.max(...this.spec.ynames.map(wide)) : 58;
     }
 
     // The size at a width, with room for the names of both axes.
@@ -549,10 +555,10 @@
       }
     }
 
-    // What lasts, as a bar on its lane; flows and outages are wider than what happens within.
-    spans(ctx, { x, y, high, name }, first, last, to) {
-      const half = ({ "flow lasts": .42, outage: .34, "path failed": .24 }[name] ?? .14) * (this.above ? .65 : 1);
-      ctx.globalAlpha = name === "flow lasts" ? .22 : name === "outage" ? .55 : .9;
+    // What lasts, as a bar on its lane.
+    spans(ctx, { x, y, high, width, opacity }, first, last, to) {
+      const half = width / 2 * (this.above ? UNDER : 1);
+      ctx.globalAlpha = opacity ?? 1;
       for (let i = 0; i < x.length; i++) {
         const [left, right, top, bottom] = [to.x(x[i]), to.x(high[i]), to.y(y[i] + half), to.y(y[i] - half)];
         ctx.fillRect(left, top, Math.max(right - left, 2 * PER_PIXEL), bottom - top);
@@ -560,8 +566,14 @@
       ctx.globalAlpha = 1;
     }
 
+    // Below the bars of the lane, so that many hide nothing.
+    ticks(ctx, { x, y }, first, last, to) {
+      const low = EDGE * (this.above ? UNDER : 1);
+      for (let i = first; i < last; i++) { const [px, py] = [to.x(x[i]), to.y(y[i] - low)]; ctx.moveTo(px, py); ctx.lineTo(px, py - 5 * PER_PIXEL); }
+    }
+
     marks(ctx, { x, y, mark: shape }, first, last, to) {
-      for (let i = first; i < last; i++) ctx.fill(new Path2D(mark(MARKS[shape || 0], to.x(x[i]), to.y(y[i]), 4.5 * PER_PIXEL)));
+      for (let i = first; i < last; i++) ctx.fill(new Path2D(mark(MARKS[shape || 0], to.x(x[i]), to.y(y[i]), (this.above ? 3.5 : 4.5) * PER_PIXEL)));
     }
 
     points(ctx, trace, first, last, to) {
