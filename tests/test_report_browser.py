@@ -332,6 +332,22 @@ def test_tables_sort_and_filter(chromium: Any, run_page: Path) -> None:
         assert cells() == ["300.0 kB"]
 
 
+def test_a_logarithmic_axis_ends_where_its_data_end(chromium: Any, study_page: Path) -> None:
+    with opened(chromium, study_page) as page:
+        page.tab.get_by_text("1 of no single claim").click()
+        page.tab.wait_for_selector('[data-chart="0"] canvas')
+        texts = {each["text"] for each in page.tab.evaluate(LABELS)}
+        assert {"1", "10", "100", "2", "50"} <= texts
+        assert not {"0.1", "1k"} & texts
+
+
+def test_a_quick_study_says_so(study_page: Path) -> None:
+    for file in (study_page, study_page.parents[1] / "report.html"):
+        page = file.read_text(encoding="utf-8")
+        assert "verdicts may differ from the published ones" in page
+        assert "Marks of claims:" in page
+
+
 def test_a_study_has_charts_of_its_figures(chromium: Any, study_page: Path) -> None:
     with opened(chromium, study_page) as page:
         page.tab.get_by_text("1 of no single claim").click()

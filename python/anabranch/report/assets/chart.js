@@ -96,6 +96,17 @@
     const longer = lines.length ? `${lines.at(-1)} ${word}` : word;
     return lines.length && longer.length > letters ? [...lines, word] : [...lines.slice(0, -1), longer];
   }, []);
+  // The ticks of a logarithmic scale that have a number: as many digits of each decade as are so many
+  // pixels apart, or some of the decades.
+  const told = (ticks, place, apart) => {
+    const digit = (it) => Number(it.toExponential(0)[0]);
+    const fit = (kept) => kept.every((it, n) => n === 0 || Math.abs(place(it) - place(kept[n - 1])) >= apart);
+    const decades = ticks.filter((it) => digit(it) === 1);
+    const sets = [[1, 2, 3, 4, 5, 6, 7, 8, 9], [1, 2, 3, 5, 7], [1, 2, 5], [1]].map((digits) => ticks.filter((it) => digits.includes(digit(it))));
+    for (let step = 2; step < decades.length; step++) sets.push(decades.filter((_, n) => n % step === 0));
+    const kept = new Set(sets.find(fit) ?? decades.slice(0, 1));
+    return ticks.map((it) => (kept.has(it) ? it : null));
+  };
   const exact = (value) => (Number.isInteger(value) ? value.toLocaleString("en") : String(+value.toPrecision(7)));
 
   class Chart {
@@ -250,7 +261,9 @@
       const { spec } = this;
       const axis = (label) => ({ ...(label ? { label, labelSize: 24 } : {}), stroke: () => this.ink, labelFont: "13px system-ui, sans-serif", font: FONT,
         grid: { stroke: () => this.lines, width: 1 }, ticks: { stroke: () => this.lines, width: 1 } });
-      const scale = (name) => ({ time: false, auto: false, distr: spec.log.includes(name) ? 3 : 1 });
+      const logged = (name) => (spec.log.includes(name) ? { filter: (u, ticks) => told(ticks, (it) => u.valToPos(it, name), name === "x" ? 40 : 20) } : {});
+      // A logarithmic scale shows what is asked for, and not whole decades.
+      const scale = (name) => ({ time: false, auto: false, range: (_, min, max) => [min, max], distr: spec.log.includes(name) ? 3 : 1 });
       const values = (_, ticks) => ticks.map((value) => (value === null ? "" : tick(value)));
       // An axis of names has a tick at each, and no lines between.
       const lanes = spec.ynames.length ? { splits: () => [...spec.ynames.keys()], values: (_, ticks) => ticks.map((at) => (this.above ? "" : spec.ynames[at])), grid: { show: false } } : {};
@@ -260,7 +273,7 @@
       const options = {
         ...this.fitted(Math.max(this.plot.clientWidth, 120)), legend: { show: false },
         scales: { x: scale("x"), y: scale("y") },
-        axes: [{ ...axis(spec.x), values, ...names }, { ...axis(spec.y), values, size: () => this.room(), ...lanes }],
+        axes: [{ ...axis(spec.x), values, ...logged("x"), ...names }, { ...axis(spec.y), values, ...logged("y"), size: () => this.room(), ...lanes }],
         series: [{}, { scale: "y" }],
         cursor: { drag: { x: true, y: true, uni: 40, setScale: false }, points: { show: false }, bind: { dblclick: () => () => this.reset() },
           ...(spec.link ? { sync: { key: spec.link, setSeries: false, filters: { pub: seen, sub: seen }, scales: ["x", null] } } : {}) },
