@@ -16,6 +16,7 @@ from anabranch.report.study import write_study_report
 from anabranch.stats import Estimate
 from anabranch.studies import drawing
 from anabranch.studies.results import StudyResult
+from anabranch.sweep import Parameter, Sweep
 from anabranch.tables import write_run
 from anabranch.verdicts import Claim, Statement, near
 from browser import Page, browser, opened
@@ -214,6 +215,30 @@ def test_the_legend_names_each_flow_once(chromium: Any, run_page: Path) -> None:
         flow = rows.first.locator("span").first.text_content()
         name = f"{flow}: sent again"
         assert rows.first.get_by_role("button", name=name, exact=True).count() == 1
+
+
+def test_a_legend_says_what_no_title_says(chromium: Any, tmp_path: Path) -> None:
+    losses = Parameter.of("loss", "links.0.impairments.0.rate", [0.01, 0.02])
+    windows = Parameter.of("window", "flows.*.tcp.window", ["reno", "cubic"])
+    for parameters, legend in (([losses], ""), ([losses, windows], "window:renocubic")):
+        out = tmp_path / str(len(parameters))
+        result = Sweep(Scenario(TWO_HOSTS).set("flows.f.size=30 kB"), parameters).run(out)
+        report.write_sweep_report(out, "a", result)
+        with opened(chromium, out / "report.html", width=390) as page:
+            page.tab.wait_for_selector('[data-chart="0"] canvas')
+            assert page.tab.locator(".legend").first.text_content() == legend
+
+
+def test_the_hint_of_the_filter_is_whole(chromium: Any, run_page: Path) -> None:
+    with opened(chromium, run_page, width=390) as page:
+        script = """(it) => {
+          const ruler = document.createElement("canvas").getContext("2d");
+          const style = getComputedStyle(it);
+          ruler.font = style.font;
+          const air = parseFloat(style.paddingLeft) + parseFloat(style.paddingRight);
+          return it.clientWidth - air - ruler.measureText(it.placeholder).width;
+        }"""
+        assert page.tab.locator(".filter input").first.evaluate(script) >= 0
 
 
 def test_every_loss_is_there(chromium: Any, explored: tuple[Path, RunResult]) -> None:

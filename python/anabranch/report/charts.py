@@ -87,6 +87,8 @@ class Chart:
     xlim: tuple[float, float] | None = None
     ylim: tuple[float, float] | None = None
     tall: bool = False
+    series: str = ""
+    """What the series are values of, for the legend."""
     xnames: list[str] = field(default_factory=list)
     """The names of an axis of names, at 0, 1, 2 and so on."""
     ynames: list[str] = field(default_factory=list)
@@ -104,6 +106,7 @@ class Chart:
             "xlim": self.xlim,
             "ylim": self.ylim,
             "tall": self.tall,
+            "series": self.series,
             "xnames": self.xnames,
             "ynames": self.ynames,
             "notes": self.notes,

@@ -222,6 +222,9 @@
 
     list() {
       this.legend.replaceChildren();
+      // A single series that is called as the chart needs no name of its own.
+      if (this.traces.length === 1 && this.traces[0].name === this.spec.title) return;
+      if (this.spec.series) this.legend.append(element("span", { class: "soft of" }, `${this.spec.series}:`));
       const rows = new Map(); // of a flow or path with several series its name stands once, before them
       const row = (group) => {
         if (!rows.has(group)) {
