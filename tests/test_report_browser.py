@@ -364,6 +364,10 @@ def test_a_logarithmic_axis_ends_where_its_data_end(chromium: Any, study_page: P
         texts = {each["text"] for each in page.tab.evaluate(LABELS)}
         assert {"1", "10", "100", "2", "50"} <= texts
         assert not {"0.1", "1k"} & texts
+        for _ in range(12):  # far into a decade there are numbers, too
+            page.tab.locator('[data-chart="0"] .plot').press("+")
+            ticks = page.tab.locator('[data-chart="0"] .plot').get_attribute("data-ticks")
+            assert int(ticks) >= 2
 
 
 def test_a_quick_study_says_so(study_page: Path) -> None:

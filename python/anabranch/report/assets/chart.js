@@ -96,6 +96,17 @@
     const longer = lines.length ? `${lines.at(-1)} ${word}` : word;
     return lines.length && longer.length > letters ? [...lines, word] : [...lines.slice(0, -1), longer];
   }, []);
+  // The ticks of a logarithmic scale: the digits of each decade, or of less than two of them steps of one size.
+  const digits = (min, max) => {
+    const ticks = [];
+    const take = (at) => { if (at >= min && at <= max) ticks.push(Number(at.toPrecision(12))); };
+    for (let power = Math.floor(Math.log10(min)); power <= Math.log10(max); power++) for (let digit = 1; digit < 10; digit++) take(digit * 10 ** power);
+    if (ticks.length > 1) return ticks;
+    ticks.length = 0;
+    const step = 10 ** Math.floor(Math.log10((max - min) / 2));
+    for (let n = Math.ceil(min / step); n * step <= max; n++) take(n * step);
+    return ticks;
+  };
   // The ticks of a logarithmic scale that have a number: as many digits of each decade as are so many
   // pixels apart, or some of the decades.
   const told = (ticks, place, apart) => {
@@ -264,7 +275,7 @@
       const { spec } = this;
       const axis = (label) => ({ ...(label ? { label, labelSize: 24 } : {}), stroke: () => this.ink, labelFont: "13px system-ui, sans-serif", font: FONT,
         grid: { stroke: () => this.lines, width: 1 }, ticks: { stroke: () => this.lines, width: 1 } });
-      const logged = (name) => (spec.log.includes(name) ? { filter: (u, ticks) => told(ticks, (it) => u.valToPos(it, name), name === "x" ? 40 : 20) } : {});
+      const logged = (name) => (spec.log.includes(name) ? { splits: (_, at, min, max) => digits(min, max), filter: (u, ticks) => told(ticks, (it) => u.valToPos(it, name), name === "x" ? 40 : 20) } : {});
       // A logarithmic scale shows what is asked for, and not whole decades.
       const scale = (name) => ({ time: false, auto: false, range: (_, min, max) => [min, max], distr: spec.log.includes(name) ? 3 : 1 });
       const values = (_, ticks) => ticks.map((value) => (value === null ? "" : tick(value)));
