@@ -91,6 +91,16 @@ def test_one_spike_does_not_flatten_a_view() -> None:
     assert chart.ylim is None
 
 
+def test_what_is_thinned_out_is_one_sentence() -> None:
+    times = np.arange(20_000) / 100
+    long = {"time_s": times, "value": np.arange(20_000) % 97.0}
+    series = {f"f{n}.cwnd": long for n in range(3)}
+    (chart,) = explorer.charts(result(series=series, end_s=200.0))
+    (note,) = chart.notes
+    assert note.startswith("3 series have more points than are drawn, up to 6,000 of each")
+    assert all("of 20,000 are drawn" in trace.note for trace in chart.traces)
+
+
 def test_series_are_in_the_order_that_people_count() -> None:
     series = {
         f"web-{n}.cwnd": {"time_s": np.array([0.0, 1.0]), "value": np.array([1.0, 2.0])}

@@ -146,6 +146,37 @@ def test_two_settings_have_the_same_scales(chromium: Any, played: Server) -> Non
         assert ticks[0] == ticks[1]
 
 
+LOOKS = """() => [...document.querySelectorAll(".chart .u-series")].map((it) => {
+  const marker = it.querySelector(".u-marker");
+  return [it.querySelector(".u-label").textContent, marker ? marker.style.border : ""];
+}).filter(([label]) => label !== "time")"""
+"""The name and the look of each line of all charts."""
+
+
+def test_a_series_looks_the_same_in_all_charts(chromium: Any, played: Server) -> None:
+    """Whatever was drawn first, in both settings, and whichever queue is the fullest."""
+    state = "#scenario=lab:two-paths&compare=1&b.links.lte.rate=2"
+    with page(chromium, played, state) as tab:
+        tab.wait_for_function(DRAWN % 1)
+        looks = tab.evaluate(LOOKS)
+        assert len(looks) > len(dict(looks)) >= 3
+        assert len({tuple(each) for each in looks}) == len(dict(looks))
+        assert "second half of the run" in tab.locator(".tables").first.text_content()
+
+
+def test_the_events_are_those_of_the_run_that_was_timed(chromium: Any, played: Server) -> None:
+    with page(chromium, played, "#scenario=lab:bufferbloat") as tab:
+        tab.locator("text=Two settings").click()
+        tab.wait_for_function(DRAWN % 1)
+        before = tab.locator("#speed").text_content()
+        slide(tab, "links.bottleneck.rate", 100, "b")
+        tab.wait_for_function(
+            "(it) => document.getElementById('speed').textContent !== it", arg=before
+        )
+        events = [each.split(", ")[-1] for each in (before, tab.locator("#speed").text_content())]
+        assert events[0] != events[1]
+
+
 @pytest.mark.parametrize("typed", ["-3", "1e99", "fast", "", "0"])
 def test_nonsense_is_told_beside_its_control(chromium: Any, played: Server, typed: str) -> None:
     with page(chromium, played) as tab:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.text import Text
 
 from anabranch import InputError, Scenario, comparison, observed, results, si, stats, tables
 from anabranch import sweep as sweeps
@@ -72,7 +75,7 @@ def test_paired_differences_are_those_of_the_same_replication() -> None:
     """Every replication has the same difference: the interval has no width."""
     one = Request(where=["buffer=10 packets"], kind="paired")
     made = chart(frame(varied=VARIED), one)
-    assert made.y == "goodput: cubic \u2212 reno (Mbit/s)"
+    assert made.y == "goodput, cubic: difference from reno (Mbit/s)"
     by_loss = dict(zip(made.data["x"], made.data["y"], strict=True))
     assert by_loss == pytest.approx({x: 3 / (1 + x) for x in (0.1, 1.0, 2.0)})
     assert (made.data["high"] - made.data["low"]).max() == pytest.approx(0, abs=1e-9)
@@ -80,9 +83,70 @@ def test_paired_differences_are_those_of_the_same_replication() -> None:
     assert list(turned.data["y"]) == pytest.approx([-each for each in made.data["y"]])
 
 
+@pytest.mark.parametrize("log", ["", "x"])
+def test_paired_marks_stand_beside_each_other(log: str) -> None:
+    """Series of one x do not cover each other, nor do they reach those of the next x."""
+    data = frame().data.assign(window=[f"w{n % 4}" for n in range(48)])
+    data = data.assign(replication=[n // 4 % 4 for n in range(48)])
+    rows = pd.concat([data.assign(loss=x, goodput_bps=data["goodput_bps"] * x) for x in (1, 3, 9)])
+    request = Request(x="loss", by="window", kind="paired", against="window=w0", log=log)
+    made = chart(Frame(rows, "goodput_bps", "bit/s", varied=("window", "loss")), request)
+    figure = drawing.draw(made, 3.4, 2.0)
+    offsets = [np.asarray(each.get_offsets()) for each in figure.axes[0].collections]
+    marks = [each[:, 0] for each in offsets if len(each) == 3]
+    places = sorted(float(x) for series in marks for x in series)
+    assert len(set(places)) == 9
+    middles = [sum(places[n : n + 3]) / 3 for n in (0, 3, 6)]
+    assert middles == pytest.approx([0, math.log10(3), math.log10(9)] if log else [1, 3, 9])
+
+
+def test_a_long_label_has_lines() -> None:
+    rows = frame(name="a share with a long name").data.replace("reno", "a window with a longer one")
+    made = chart(Frame(rows, "goodput_bps", "bit/s", varied=VARIED), Request(kind="paired"))
+    figure = drawing.draw(made, 3.4, 2.24)
+    figure.draw_without_rendering()
+    (label,) = [each for each in figure.findobj(Text) if "difference" in each.get_text()]
+    box = label.get_window_extent()
+    assert "\n" in label.get_text()
+    assert 0 <= box.y0 < box.y1 <= figure.bbox.height
+
+
 def test_a_distribution_has_every_run() -> None:
     made = chart(frame(varied=VARIED), Request(kind="cdf", where=["loss=1", "buffer=10 packets"]))
     assert (made.series, len(made.data), made.y) == ("window", 8, "share of the runs")
+
+
+def transfers(flows: int) -> Frame:
+    """Two queues, five replications, each with so many flows."""
+    rows = [
+        {"queue": queue, "flow": f"web-{n}", "replication": r, "fct": 1.0 + n + r}
+        for queue in ("drop-tail", "codel")
+        for n in range(flows)
+        for r in range(5)
+    ]
+    return Frame(pd.DataFrame(rows), "fct", varied=("queue", "flow"))
+
+
+def test_a_distribution_pools_what_nobody_named() -> None:
+    made = chart(transfers(5), Request(by="queue", kind="cdf"))
+    assert (made.series, made.panels, made.pooled) == ("queue", "", ["flow"])
+    assert (len(made.data), made.y) == (50, "share of the samples")
+    box = chart(transfers(5), Request(by="queue", kind="box"))
+    assert (box.x.column, box.series, box.pooled, len(box.data)) == ("queue", "", ["flow"], 50)
+    # Where nothing is named, columns with few values are told apart.
+    few, many = (chart(transfers(n), Request(kind="cdf")) for n in (5, 100))
+    assert (few.series, few.panels, few.pooled) == ("queue", "flow", [])
+    assert (many.series, many.panels, many.pooled) == ("queue", "", ["flow"])
+    alone = chart(transfers(100), Request(panels="queue", kind="box"))
+    assert (alone.x.values, alone.panels, alone.pooled) == (["all"], "queue", ["flow"])
+    assert drawing.draw(alone, 3.4, 2.0).axes
+
+
+def test_what_is_pooled_is_said(anabranch: Command, tmp_path: Path) -> None:
+    table, out = tmp_path / "fct.csv", tmp_path / "f.svg"
+    transfers(100).data.to_csv(table, index=False)
+    done = anabranch("plot", table, "--y", "fct", "--by", "queue", "--kind", "cdf", "--out", out)
+    assert (done.returncode, "pooled over flow (100 values)" in done.stderr) == (0, True)
 
 
 def test_a_series_keeps_its_look_whatever_else_is_drawn() -> None:
@@ -125,7 +189,7 @@ def test_what_cannot_be_drawn_is_said(request_: Request, words: str) -> None:
 
 def test_more_than_three_parameters_need_a_condition() -> None:
     data = frame().data.assign(delay=[f"{n % 2} ms" for n in range(48)])
-    with pytest.raises(InputError, match=r"--where.*a condition on `buffer`"):
+    with pytest.raises(InputError, match=r"`buffer` varies, too.*as with --where 'buffer=10 pack"):
         chart(Frame(data, "goodput_bps", varied=("window", "loss", "delay", "buffer")), Request())
 
 

@@ -170,7 +170,8 @@ def test_means_of_a_sweep_as_charts() -> None:
     first, second = sweep_charts(["window", "loss"], rows, units)
     assert (first.title, first.x, second.title) == ("goodput", "loss", "delay")
     assert (first.y, second.y) == ("goodput (bit/s)", "delay (s)")
-    assert [trace.name for trace in first.traces] == ["window cubic", "window reno"]
+    assert [trace.name for trace in first.traces] == ["cubic", "reno"]
+    assert first.series == "window"
     assert list(first.traces[0].x) == [0.01, 0.02]
     assert len({(trace.colour, trace.dash) for trace in first.traces}) == 2
 

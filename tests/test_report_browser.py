@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from anabranch import report
+from anabranch import comparison, report
 from anabranch.experiment import RunResult, Scenario
 from anabranch.looks import Plot
 from anabranch.report.study import write_study_report
 from anabranch.stats import Estimate
 from anabranch.studies import drawing
 from anabranch.studies.results import StudyResult
+from anabranch.sweep import Parameter, Sweep
 from anabranch.tables import write_run
 from anabranch.verdicts import Claim, Statement, near
 from browser import Page, browser, opened
@@ -80,6 +82,64 @@ def study_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "report.html"
 
 
+LABELS = """() => {
+  const [draw, found] = [CanvasRenderingContext2D.prototype.fillText, []];
+  CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
+    const { a, b, c, d, e, f } = this.getTransform();
+    const length = Math.hypot(a, b);
+    // In the frame of the text: where it begins, and where its middle line is.
+    const [px, py] = [a * x + c * y + e, b * x + d * y + f];
+    const wide = this.measureText(text).width;
+    const before = { left: 0, center: wide / 2, right: wide }[this.textAlign];
+    const from = (px * a + py * b) / length - before;
+    const angle = Math.round(Math.atan2(b, a) * 180 / Math.PI);
+    found.push({ text, angle, from, to: from + wide, at: (py * a - px * b) / length });
+    return draw.apply(this, arguments);
+  };
+  document.getElementById("theme").click();
+  return new Promise((done) => setTimeout(() => done(found), 100));
+}"""
+"""All texts that charts draw, each with its angle and place."""
+
+
+@pytest.mark.parametrize("width", [390, 1300])
+@pytest.mark.parametrize(
+    ("values", "angle"),
+    [
+        (["reno", "cubic"], 0),
+        (["reno with words that are broken", "cubic"], None),
+        (["a-word-that-nothing-breaks-and-too-long-to-slant"] * 4, -90),
+        ([f"value-{n}" for n in range(30)], -45),
+    ],
+)
+def test_names_of_an_axis_do_not_touch(
+    chromium: Any, tmp_path: Path, width: int, values: list[str], angle: int | None
+) -> None:
+    estimate = Estimate(6.0, 5.75, 6.25, 3)
+    rows = [
+        comparison.Row({"window": value}, flow, "goodput Mbit/s", estimate, estimate, estimate)
+        for value in values
+        for flow in ("f", "g")
+    ]
+    found = comparison.Comparison(rows, [], [], 0)
+    report.write_comparison_report(tmp_path, "a", found, 3)
+    with opened(chromium, tmp_path / "report.html", width=width) as page:
+        page.tab.locator('[data-chart="0"]').scroll_into_view_if_needed()
+        page.tab.wait_for_selector('[data-chart="0"] canvas')
+        words = {word for value in values for word in f"{value}, f g".split()}
+        drawn = [each for each in page.tab.evaluate(LABELS) if words & set(each["text"].split())]
+        assert len(drawn) > 2
+        assert {each["angle"] for each in drawn} == {angle} or angle is None
+        assert all(each["from"] > 0 for each in drawn if not each["angle"])
+        for a, b in combinations(drawn, 2):
+            beside = min(a["to"], b["to"]) <= max(a["from"], b["from"])
+            assert beside or abs(a["at"] - b["at"]) >= 12, (a, b)
+        # On a phone the table is folded, as the chart says it.
+        assert page.tab.get_by_role("region", name="all measures").is_visible() == (
+            width > 640 or len(rows) <= 4
+        )
+
+
 def view(page: Page, chart: int = 0) -> tuple[float, ...]:
     """The visible range of a chart: in x, in y."""
     plot = page.tab.locator(f'[data-chart="{chart}"] .plot')
@@ -117,6 +177,12 @@ def test_dragging_zooms_all_charts_of_a_run(chromium: Any, run_page: Path) -> No
         assert ink(page) == drawn
 
 
+def test_names_of_lanes_are_whole(chromium: Any, run_page: Path) -> None:
+    with opened(chromium, run_page, width=1300) as page:
+        names = [each for each in page.tab.evaluate(LABELS) if each["text"].endswith("(at b)")]
+        assert names and all(each["from"] >= 0 for each in names)
+
+
 def test_series_switch_off_and_on(chromium: Any, run_page: Path) -> None:
     with opened(chromium, run_page) as page:
         drawn = ink(page)
@@ -149,6 +215,30 @@ def test_the_legend_names_each_flow_once(chromium: Any, run_page: Path) -> None:
         flow = rows.first.locator("span").first.text_content()
         name = f"{flow}: sent again"
         assert rows.first.get_by_role("button", name=name, exact=True).count() == 1
+
+
+def test_a_legend_says_what_no_title_says(chromium: Any, tmp_path: Path) -> None:
+    losses = Parameter.of("loss", "links.0.impairments.0.rate", [0.01, 0.02])
+    windows = Parameter.of("window", "flows.*.tcp.window", ["reno", "cubic"])
+    for parameters, legend in (([losses], ""), ([losses, windows], "window:renocubic")):
+        out = tmp_path / str(len(parameters))
+        result = Sweep(Scenario(TWO_HOSTS).set("flows.f.size=30 kB"), parameters).run(out)
+        report.write_sweep_report(out, "a", result)
+        with opened(chromium, out / "report.html", width=390) as page:
+            page.tab.wait_for_selector('[data-chart="0"] canvas')
+            assert page.tab.locator(".legend").first.text_content() == legend
+
+
+def test_the_hint_of_the_filter_is_whole(chromium: Any, run_page: Path) -> None:
+    with opened(chromium, run_page, width=390) as page:
+        script = """(it) => {
+          const ruler = document.createElement("canvas").getContext("2d");
+          const style = getComputedStyle(it);
+          ruler.font = style.font;
+          const air = parseFloat(style.paddingLeft) + parseFloat(style.paddingRight);
+          return it.clientWidth - air - ruler.measureText(it.placeholder).width;
+        }"""
+        assert page.tab.locator(".filter input").first.evaluate(script) >= 0
 
 
 def test_every_loss_is_there(chromium: Any, explored: tuple[Path, RunResult]) -> None:
@@ -265,6 +355,26 @@ def test_tables_sort_and_filter(chromium: Any, run_page: Path) -> None:
         assert cells()[0] == "300.0 kB"
         page.tab.locator(".filter input").first.fill("300.0 kB")
         assert cells() == ["300.0 kB"]
+
+
+def test_a_logarithmic_axis_ends_where_its_data_end(chromium: Any, study_page: Path) -> None:
+    with opened(chromium, study_page) as page:
+        page.tab.get_by_text("1 of no single claim").click()
+        page.tab.wait_for_selector('[data-chart="0"] canvas')
+        texts = {each["text"] for each in page.tab.evaluate(LABELS)}
+        assert {"1", "10", "100", "2", "50"} <= texts
+        assert not {"0.1", "1k"} & texts
+        for _ in range(12):  # far into a decade there are numbers, too
+            page.tab.locator('[data-chart="0"] .plot').press("+")
+            ticks = page.tab.locator('[data-chart="0"] .plot').get_attribute("data-ticks")
+            assert int(ticks) >= 2
+
+
+def test_a_quick_study_says_so(study_page: Path) -> None:
+    for file in (study_page, study_page.parents[1] / "report.html"):
+        page = file.read_text(encoding="utf-8")
+        assert "verdicts may differ from the published ones" in page
+        assert "Marks of claims:" in page
 
 
 def test_a_study_has_charts_of_its_figures(chromium: Any, study_page: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import re
@@ -10,13 +11,18 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from anabranch import studies, tables
+from anabranch.commands.reproduce import _verdicts
+from anabranch.stats import Estimate
 from anabranch.studies.results import StudyResult
+from anabranch.verdicts import Claim, Statement, near
 from conftest import Command, Quick
 
 STUDY = "sack-recovery"
@@ -32,6 +38,26 @@ def results(quick: Quick) -> Path:
     for claim in CLAIMS:
         assert claim in told
     return out
+
+
+def test_the_summary_says_what_is_claimed() -> None:
+    statement = Statement.of("rounds", Estimate(7.0, 6.9, 7.1, 3), near(6, 0.5))
+    claim = Claim("C1", "It takes [six] rounds.", [statement], "", [statement])
+    facts = ("a", "A study", "Somebody 2001", "Is it?", "")
+    result = StudyResult(*facts, "quick", [claim], [], [], [], "")
+    console = Console(file=io.StringIO(), width=80)
+    console.print(_verdicts(result))
+    assert console.file.getvalue().splitlines() == [  # type: ignore[attr-defined]
+        "A study",
+        "Quick grid: it judges fewer conditions with fewer replications, so verdicts may ",
+        "differ from the published ones (docs/studies.md).",
+        "C1 does not hold: It takes [six] rounds.",
+        "    rounds: 7.00 (6.90 to 7.10, n = 3), expected 6 ± 0.5",
+        "    over our grid: does not hold",
+    ]
+    console = Console(file=io.StringIO(), width=80)
+    console.print(_verdicts(replace(result, strength="full")))
+    assert "Quick" not in console.file.getvalue()  # type: ignore[attr-defined]
 
 
 def test_claims_with_their_columns(results: Path) -> None:

@@ -540,7 +540,7 @@ def test_differences_of_shares_are_points(tmp_path: Path) -> None:
     assert pair[-2].startswith(f"{100 * apart:.1f}") and pair[-2].endswith(" points")
     assert other[-2].endswith("bit/s")
     drawn = chart(result.frame("share"), Request(kind="paired"))
-    assert drawn.y == "share: single \u2212 full-mesh (points)"
+    assert drawn.y == "share, single: difference from full-mesh (points)"
     assert list(drawn.data["y"]) == pytest.approx([100 * apart])
     write_sweep_report(tmp_path, "shares", result)
     page = (tmp_path / "report.html").read_text(encoding="utf-8")

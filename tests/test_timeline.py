@@ -10,7 +10,9 @@ import pytest
 
 from anabranch import Scenario, results, tables, timeline
 from anabranch.experiment import RunResult
+from anabranch.plotting import lanes
 from anabranch.report import explorer
+from anabranch.report.lanes import FORMS, timeline_chart
 from anabranch.timeline import Event
 from conftest import TWO_HOSTS, Command
 from made import flow, result
@@ -168,14 +170,25 @@ def test_it_is_a_table_and_a_chart(failover: RunResult, tmp_path: Path) -> None:
         "flow lasts",
         "new data sent",
         "outage",
-        "path failed",
-        "handshake",
+        "inactive",
         "heartbeat",
+        "handshake",
         "timeout",
         "fast retransmit",
         "lost",
         "sent again",
     ]
+
+
+def test_no_two_events_look_the_same() -> None:
+    """Bars differ in colour, points in colour, mark or form; states have a colour each."""
+    looks = [(form.form == "spans", form.form, form.colour, form.mark) for form in FORMS]
+    assert len(set(looks)) == len(FORMS)
+    states = ("active", "potentially failed", "inactive")
+    every = [Event(n, n + 1.0, "f.p", "state", state) for n, state in enumerate(states)]
+    chart = timeline_chart(every, 3.0, "")
+    assert chart is not None
+    assert [trace.name for trace in chart.traces] == ["potentially failed", "inactive"]
 
 
 def test_it_is_drawn_in_lanes(failover: RunResult, anabranch: Command, tmp_path: Path) -> None:
@@ -184,7 +197,7 @@ def test_it_is_drawn_in_lanes(failover: RunResult, anabranch: Command, tmp_path:
     names = [label.get_text() for label in axes.get_yticklabels()]
     assert names == list(reversed(timeline.lanes(failover.timeline())))
     legend = {entry.get_text() for entry in drawn.legends[0].get_texts()}
-    assert {"outage", "path failed", "timeout", "new data sent"} <= legend
+    assert {"outage", "inactive", "timeout", "new data sent"} <= legend
     (timeouts,) = (line for line in axes.lines if line.get_label() == "timeout")
     told = [event for event in failover.timeline() if event.kind == "timeout"]
     dates, at = np.asarray(timeouts.get_xdata()), np.asarray(timeouts.get_ydata())
@@ -197,6 +210,35 @@ def test_it_is_drawn_in_lanes(failover: RunResult, anabranch: Command, tmp_path:
     done = anabranch("plot", tmp_path, "--y", "timeline", "--out", tmp_path / "t.pdf")
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "t.pdf").read_bytes().startswith(b"%PDF")
+
+
+def test_kinds_of_events_can_be_chosen(
+    failover: RunResult, anabranch: Command, tmp_path: Path
+) -> None:
+    tables.write_run(tmp_path, failover)
+    events, end_s = results.happened(tmp_path)
+    drawn = lanes.figure(events, end_s, kinds=("outage", "timeout"))
+    assert {each.get_text() for each in drawn.legends[0].get_texts()} == {"outage", "timeout"}
+    names = {label.get_text() for label in drawn.axes[0].get_yticklabels()}
+    assert names == {event.lane for event in events if event.kind in ("outage", "timeout")}
+    out = tmp_path / "t.svg"
+    draw = ("plot", tmp_path, "--out", out, "--y", "timeline", "--events")
+    assert anabranch(*draw, "outage, data").returncode == 0
+    wrong = anabranch(*draw, "outages")
+    assert wrong.returncode == 2 and "did you mean `outage`" in wrong.stderr
+    none = anabranch(*draw, "ecn")
+    assert none.returncode == 2 and "what happened in the run: " in none.stderr
+    other = anabranch("plot", tmp_path, "--out", out, "--events", "outage")
+    assert other.returncode == 2 and "with --y timeline alone" in other.stderr
+
+
+@pytest.mark.parametrize("columns", [1.0, 2.0])
+def test_the_legend_has_room(failover: RunResult, columns: float) -> None:
+    drawn = lanes.figure(failover.timeline(), failover.run.end_s, columns=columns)
+    drawn.draw_without_rendering()
+    box = drawn.legends[0].get_window_extent()
+    assert 0 <= box.x0 < box.x1 <= drawn.bbox.width
+    assert drawn.axes[0].get_window_extent().y0 > box.y1
 
 
 def test_a_timeline_takes_no_other_choice_and_needs_events(

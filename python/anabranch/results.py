@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from anabranch import observed, si, tables, timeline
-from anabranch.errors import InputError
+from anabranch.errors import ABSENT, InputError
 from anabranch.files import absent
 from anabranch.nearest import one_of
 from anabranch.plotting.frame import Frame
@@ -74,7 +74,7 @@ def _together(places: Sequence[Path], y: str | None) -> Frame:
     first = found[0]
     if len({each.y for each in found}) > 1:
         there = ", ".join(sorted({each.y for each in found}))
-        raise InputError.about("plot", "--y", "(missing)", f"what all runs have; there are {there}")
+        raise InputError.about("plot", "--y", ABSENT, f"what all runs have; there are {there}")
     parts = [
         each.data.assign(result=name)
         for each, name in zip(found, names(places), strict=True)

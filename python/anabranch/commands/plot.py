@@ -8,9 +8,10 @@ import click
 
 from anabranch import figures, results
 from anabranch.commands.options import PATH
-from anabranch.errors import InputError
+from anabranch.errors import ABSENT, InputError
 from anabranch.nearest import one_of
 from anabranch.plotting import KINDS, Request, chart, drawing, lanes, paper
+from anabranch.report.lanes import KINDS as KINDS_OF_EVENTS
 from anabranch.studies.results import StudyResult
 
 
@@ -47,6 +48,11 @@ from anabranch.studies.results import StudyResult
     help="With --kind paired: what the others are compared with.  [default: the first value]",
 )
 @click.option("--log", default="", metavar="x|y|xy", help="Axes with a logarithmic scale.")
+@click.option(
+    "--events",
+    metavar="KIND,...",
+    help=f"With --y timeline: events to show, any of {', '.join(KINDS_OF_EVENTS)}.",
+)
 @click.option("--figure", "stem", metavar="NAME", help="Of a study: which of its figures.")
 @click.option(
     "--columns", type=float, default=1.0, show_default=True, help="Width in columns of a paper."
@@ -67,6 +73,7 @@ def plot(
     kind: str | None,
     against: str | None,
     log: str,
+    events: str | None,
 ) -> None:
     """Draws a figure for a paper of what `run`, `sweep`, `compare` or `reproduce` wrote.
 
@@ -91,14 +98,25 @@ def plot(
             allowed = "one: a timeline is of one run"
             raise InputError.about("command line", "RESULT", f"{len(result)} of them", allowed)
         if request != Request():
-            allowed = "nothing beside --y timeline"
+            allowed = "nothing beside --y timeline; --events chooses what is shown"
             raise InputError.about("command line", "--x, --by, ...", "given", allowed)
-        paper.save(lanes.figure(*results.happened(result[0]), columns, height), out)
+        happened, end_s = results.happened(result[0])
+        kinds = [kind.strip() for kind in events.split(",")] if events else ()
+        drawn = lanes.figure(happened, end_s, columns=columns, height=height, kinds=kinds)
+        paper.save(drawn, out)
+    elif events is not None:
+        raise InputError.about("command line", "--events", events, "with --y timeline alone")
     elif stem is not None:
         raise InputError.about("command line", "--figure", stem, "of a study's results alone")
     else:
-        made = chart(results.frame(result, y), request)
+        of = results.frame(result, y)
+        made = chart(of, request)
         paper.save(drawing.draw(made, *size), out)
+        if made.pooled:
+            values = ", ".join(f"{name} ({of.data[name].nunique()} values)" for name in made.pooled)
+            click.echo(
+                f"pooled over {values}; --by, --panels or --where keeps them apart", err=True
+            )
         if made.left_out:
             choose = f"--where {made.series}=... chooses"
             click.echo(f"{made.left_out} smaller series are not drawn; {choose}", err=True)
@@ -112,7 +130,7 @@ def _of_study(place: Path, files: list[Path], stem: str | None) -> Path:
         found = StudyResult.load(place)
         stem = found.headline if found else None
         if stem is None and len(named) > 1:
-            raise InputError.about("command line", "--figure", "(missing)", one_of("", named))
+            raise InputError.about("command line", "--figure", ABSENT, one_of("", named))
         stem = stem or next(iter(named))
     if stem not in named:
         raise InputError.about("command line", "--figure", stem, one_of(stem, named))

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
-from rich.console import Console
-from rich.table import Table
+from rich.console import Console, Group, RenderableType
+from rich.markup import escape
+from rich.padding import Padding
 
 from anabranch import studies
 from anabranch.commands.namespace import become_root_of_a_namespace
@@ -91,26 +92,20 @@ def reproduce(
     terminal.print(f"{directory / 'claims.csv'}, {directory / 'report.html'}")
 
 
-def _verdicts(result: StudyResult) -> Table:
-    """A line per claim: its first number, and each that does not hold."""
-    table = Table(title=result.title, title_justify="left", box=None, header_style="bold")
-    table.add_column("claim", no_wrap=True)
-    table.add_column("verdict", no_wrap=True)
-    table.add_column("quantity")
-    table.add_column("expected", no_wrap=True)
-    table.add_column("mean (95 %)", no_wrap=True)
-    table.add_column("n", no_wrap=True, justify="right")
+def _verdicts(result: StudyResult) -> Group:
+    """Of each claim its verdict and sentence, then its first number and each that does not hold."""
+    lines: list[RenderableType] = [f"[bold]{result.title}[/]"]
+    if result.caveat:
+        lines.append(result.caveat)
     for claim in result.claims:
         verdict = f"[{VERDICT_STYLE[claim.verdict.value]}]{claim.verdict_text()}[/]"
-        first = (claim.claim, verdict)
-        for statement in claim.headline():
-            number, n = statement.measured.interval_text(), str(statement.measured.n)
-            table.add_row(*first, statement.quantity, statement.expected_text, number, n)
-            first = ("", "")
+        lines.append(f"[bold]{claim.claim}[/] {verdict}: {escape(claim.sentence)}")
+        numbers = [escape(statement.text()) for statement in claim.headline()]
         if claim.grid_verdict is not None:
             style = VERDICT_STYLE[claim.grid_verdict.value]
-            table.add_row("", "", f"over our grid: [{style}]{verdict_text(claim.grid)}[/]")
-    return table
+            numbers.append(f"over our grid: [{style}]{verdict_text(claim.grid)}[/]")
+        lines += [Padding(number, (0, 0, 0, 4), expand=False) for number in numbers]
+    return Group(*lines)
 
 
 def _print_live(title: str, outcome: LiveOutcome, terminal: Console) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import pandas as pd
 
 from anabranch import si, stats
-from anabranch.errors import InputError
+from anabranch.errors import ABSENT, InputError
 from anabranch.nearest import one_of
 from anabranch.plotting import pairs
 from anabranch.plotting.frame import REPLICATION, Frame
@@ -16,6 +16,8 @@ from anabranch.plotting.where import Where, keep, numeric, unit_of_labels
 
 KINDS = ("line", "bars", "cdf", "box", "heatmap", "paired")
 """Kinds of charts."""
+SEVERAL = 7
+"""Values of a column up to which a distribution tells them apart unasked."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +82,8 @@ class Chart:
     """What the intervals are, for a caption; empty where there are none."""
     left_out: int = 0
     """Series that are not drawn, see `Frame.most`."""
+    pooled: Sequence[str] = ()
+    """Columns that vary and that a distribution does not tell apart."""
 
 
 def chart(frame: Frame, request: Request) -> Chart:
@@ -114,53 +118,71 @@ def _chart(frame: Frame, request: Request) -> Chart:
         raise InputError.about("plot", "--kind", kind, one_of(kind, KINDS))
     if set(request.log) - set("xy"):
         raise InputError.about("plot", "--log", request.log, "x, y or xy")
+    if kind in ("cdf", "box"):
+        return _distribution(frame, request, kind)
     roles = _roles(frame, request, kind)
     kind = kind or ("line" if numeric(frame.data[roles.x]) is not None else "bars")
     if kind == "paired":
         return _paired(frame, request, roles)
-    if kind == "cdf":
-        return _distribution(frame, request, roles)
     if kind == "heatmap" and not roles.by:
         allowed = "the column of the vertical axis: " + (", ".join(frame.varied) or "there is none")
-        raise InputError.about(frame.origin, "--by", "(missing)", allowed)
+        raise InputError.about(frame.origin, "--by", ABSENT, allowed)
     return _means(frame, request, kind, roles)
 
 
-def _roles(frame: Frame, request: Request, kind: str | None) -> Roles:
-    """The columns of axis, series and panels: asked for, or those that vary, numbers first on x."""
-    given = {
+def _given(frame: Frame, request: Request) -> dict[str, str]:
+    """The columns that were named, by what they are for."""
+    return {
         name: frame.checked(value, f"--{name}")
         for name in ("x", "by", "panels")
         if (value := getattr(request, name))
     }
+
+
+def _roles(frame: Frame, request: Request, kind: str | None) -> Roles:
+    """The columns of axis, series and panels: asked for, or those that vary, numbers first on x."""
+    given = _given(frame, request)
     left = [column for column in frame.varying() if column not in given.values()]
-    if kind in ("cdf", "box") and not frame.replicated:
-        # What names every row has one sample each.
-        left = [column for column in left if frame.data[column].nunique() < len(frame.data)]
     x = given.get("x", "") or (frame.x if kind in (None, "line") else "")
-    if not x and kind != "cdf":
+    if not x:
         numbers = [column for column in left if numeric(frame.data[column]) is not None]
-        x = next(iter(numbers if kind not in ("bars", "box") else []), "") or next(iter(left), "")
+        x = next(iter(numbers if kind != "bars" else []), "") or next(iter(left), "")
         x = x or next((each for each in frame.varied if each not in given.values()), "")
         if not x:
-            raise InputError.about(frame.origin, "--x", "(missing)", one_of("", frame.data.columns))
+            raise InputError.about(frame.origin, "--x", ABSENT, one_of("", frame.data.columns))
         left = [column for column in left if column != x]
     by = given.get("by") or (left.pop(0) if left else "")
     panels = given.get("panels") or (left.pop(0) if left else "")
     if left:
         column = left[0]
-        values = ", ".join(map(str, frame.values(column)[:6]))
-        allowed = f"a condition on `{column}` ({values}), which varies, too"
-        raise InputError.about(frame.origin, "--where", "(missing)", allowed)
+        values = frame.values(column)
+        shown = ", ".join(map(_text, values[:3])) + (", ..." if len(values) > 3 else "")
+        one = f"--where '{column}={_text(values[0])}'"
+        allowed = f"`{column}` varies, too ({shown}): choose, as with {one}"
+        raise InputError.about(frame.origin, "--where", ABSENT, allowed)
     return Roles(x, by, panels)
+
+
+def _apart(frame: Frame, request: Request, kind: str) -> Roles:
+    """The columns that a distribution tells apart: those that were named, or where none was the
+    first that vary over few values. What names every row has one sample each, and tells nothing."""
+    given = _given(frame, request)
+    few = [
+        column
+        for column in frame.varying()
+        if frame.data[column].nunique() <= min(SEVERAL, len(frame.data) - 1)
+    ]
+    places = ("x", "by", "panels") if kind == "box" else ("by", "panels")
+    chosen = given or dict(zip(places, few, strict=False))
+    if kind == "box" and "x" not in chosen and "by" in chosen:
+        chosen["x"] = chosen.pop("by")
+    return Roles(*(chosen.get(name, "") for name in ("x", "by", "panels")))
 
 
 def _means(frame: Frame, request: Request, kind: str, roles: Roles) -> Chart:
     keys = roles.columns()
-    raw = kind == "box" or (kind == "line" and frame.steps)
-    table = frame.runs(keys) if raw and not frame.steps else frame.data
-    if not raw:
-        table = estimates(frame, keys)
+    raw = kind == "line" and frame.steps
+    table = frame.data if raw else estimates(frame, keys)
     scaled = si.scale(table[["y", "low", "high"]].to_numpy().ravel() if not raw else
                       table[frame.y], frame.unit)  # fmt: skip
     columns = {"y": frame.y} if raw else {"y": "y", "low": "low", "high": "high"}
@@ -193,15 +215,29 @@ def estimates(frame: Frame, keys: Sequence[str]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _distribution(frame: Frame, request: Request, roles: Roles) -> Chart:
-    by, panels = roles.by, roles.panels
+def _distribution(frame: Frame, request: Request, kind: str) -> Chart:
+    """Of all rows: those that no named column tells apart are pooled."""
+    roles = _apart(frame, request, kind)
     scaled = si.scale(frame.data[frame.y], frame.unit)
-    data = pd.DataFrame({"x": frame.data[frame.y] / scaled.factor})
-    _names(frame, frame.data, data, by, panels)
-    axis = Axis(frame.y, scaled.axis(frame.label), True)
-    what = "share of the runs" if _one_each(frame, by, panels) else "share of the samples"
-    drawn = ("cdf", data, axis, what, by, (), panels)
-    return Chart(*drawn, steps=True, log=request.log, intervals="")
+    label = scaled.axis(frame.label)
+    data = pd.DataFrame({("y" if kind == "box" else "x"): frame.data[frame.y] / scaled.factor})
+    _names(frame, frame.data, data, roles.by, roles.panels)
+    if kind == "cdf":
+        axis = Axis(frame.y, label, True)
+        once = _one_each(frame, roles.by, roles.panels)
+        label = "share of the runs" if once else "share of the samples"
+    elif roles.x:
+        axis = _axis(frame, frame.data, roles.x, data, kind)
+    else:
+        axis = Axis("", "", False, ["all"])
+        data["x"] = "all"
+    rows = len(frame.data)
+    pooled = [
+        each for each in frame.varying()
+        if each not in roles.columns() and frame.data[each].nunique() < rows
+    ]  # fmt: skip
+    drawn = (kind, data, axis, label, roles.by, (), roles.panels)
+    return Chart(*drawn, steps=kind == "cdf", log=request.log, intervals="", pooled=pooled)
 
 
 def _one_each(frame: Frame, by: str, panels: str) -> bool:
@@ -225,8 +261,8 @@ def _paired(frame: Frame, request: Request, roles: Roles) -> Chart:
     data = found[["y", "low", "high"]] / scaled.factor
     axis = _axis(frame, found, across, data, "paired")
     _names(frame, found, data, series, panels)
-    other = column if several else _text(found[column].iloc[0])
-    label = f"{frame.label}: {other} \u2212 {_text(base)}"
+    of = "" if several else f", {_text(found[column].iloc[0])}"
+    label = f"{frame.label}{of}: difference from {_text(base)}"
     intervals = f"paired differences with {frame.confidence * 100:g} % intervals"
     drawn = ("paired", data, axis, scaled.axis(label), series, (), panels)
     return Chart(*drawn, steps=False, log=request.log, intervals=intervals)

@@ -6,8 +6,10 @@ legends. Colours are those of Okabe and Ito; dashes and marks differ besides.
 
 from __future__ import annotations
 
+import textwrap
 from typing import Any
 
+import numpy as np
 import plotnine as p9
 from matplotlib.figure import Figure
 
@@ -23,6 +25,10 @@ LETTERS = 16
 """Letters that an inch holds."""
 KEY = 7
 """Letters that the key of a legend takes."""
+AXIS = 0.75
+"""Share of a figure that an axis takes, or more."""
+BESIDE = 0.4
+"""Share of the least distance between two values of x that the marks beside each other take."""
 FILL = {"alpha": 0.18}
 BAR = 0.8
 TEXT = "#222222"
@@ -32,7 +38,8 @@ LINES = ("solid", "dashed", "dashdot", "dotted")
 def draw(chart: Chart, width: float, height: float) -> Figure:
     """The chart as a figure of so many inches."""
     plot = p9.ggplot(chart.data, _mapping(chart)) + _LAYERS[chart.kind](chart)
-    plot = plot + _scales(chart) + p9.labs(x=chart.x.label, y=chart.y) + _theme(width, height)
+    label_x, label_y = _wrapped(chart.x.label, width), _wrapped(chart.y, height)
+    plot = plot + _scales(chart) + p9.labs(x=label_x, y=label_y) + _theme(width, height)
     if chart.kind == "heatmap":
         plot = plot + p9.theme(legend_position="right", legend_key_height=60, legend_key_width=9)
     if chart.kind == "heatmap":
@@ -47,6 +54,11 @@ def draw(chart: Chart, width: float, height: float) -> Figure:
         plot = plot + p9.facet_wrap("panel")
     figure: Figure = plot.draw()
     return figure
+
+
+def _wrapped(label: str, length: float) -> str:
+    """The label of an axis of a figure that is so many inches long in its direction."""
+    return textwrap.fill(label, max(int(length * LETTERS * AXIS), LETTERS))
 
 
 def _legend(chart: Chart, width: float) -> int:
@@ -139,7 +151,7 @@ def _heatmap(chart: Chart) -> list[Any]:
 
 
 def _paired(chart: Chart) -> list[Any]:
-    side = p9.position_dodge(width=0.45 if not chart.x.numeric else 0)
+    side = p9.position_dodge(width=BESIDE * _distance(chart))
     single = {} if chart.series else {"colour": COLOURS[0]}
     ends = p9.aes(ymin="low", ymax="high")
     return [
@@ -147,6 +159,13 @@ def _paired(chart: Chart) -> list[Any]:
         p9.geom_linerange(ends, position=side, size=0.7, **single),
         p9.geom_point(position=side, size=1.9, **single),
     ]
+
+
+def _distance(chart: Chart) -> float:
+    """The least distance between two values of x, on the scale that is drawn; of names it is 1."""
+    values = np.unique(chart.data["x"]) if chart.x.numeric else np.arange(2)
+    gaps = np.diff(np.log10(values) if "x" in chart.log else values)
+    return float(min(gaps, default=1.0))
 
 
 _LAYERS = {

@@ -16,7 +16,9 @@ import numpy as np
 
 from anabranch import looks, tables
 
-Kind = Literal["line", "steps", "dots", "crosses", "bars", "points", "columns", "spans", "marks"]
+Kind = Literal[
+    "line", "steps", "dots", "crosses", "bars", "points", "columns", "spans", "marks", "ticks"
+]
 DASH_OF = {"": 0, "-": 0, "none": 0, "--": 1, "-.": 2, ":": 3}
 """The page's number of a dash."""
 MARKS = 4
@@ -31,7 +33,7 @@ class Trace:
     kind: Kind
     """`marks` are points without a line; `bars` are vertical strokes from `y` to `high`; `points`
     a line with marks and intervals; `columns` rise from zero and are `width` wide; `spans` last
-    from `x` to `high` on the lane `y`."""
+    from `x` to `high` on the lane `y`; `ticks` are strokes at the lower edge of the lane `y`."""
     x: Any
     y: Any
     low: Any = None
@@ -43,7 +45,8 @@ class Trace:
     mark: int = 0
     """Of points: 0 a circle, 1 a square, 2 a triangle, 3 a diamond."""
     width: float = 0.0
-    """Of columns."""
+    """Of columns, and of spans as a share of the lane."""
+    opacity: float = 1.0
     group: str = ""
     """What it belongs to: of a chart with several groups the page shows one or all."""
     note: str = ""
@@ -58,6 +61,8 @@ class Trace:
         optional: dict[str, Any] = {"dash": self.dash, "mark": self.mark, "width": self.width}
         optional |= {"group": self.group, "note": self.note}
         value |= {key: given for key, given in optional.items() if given}
+        if self.opacity < 1:
+            value["opacity"] = self.opacity
         if not self.legend:
             value["legend"] = False
         if not self.shown:
@@ -82,6 +87,8 @@ class Chart:
     xlim: tuple[float, float] | None = None
     ylim: tuple[float, float] | None = None
     tall: bool = False
+    series: str = ""
+    """What the series are values of, for the legend."""
     xnames: list[str] = field(default_factory=list)
     """The names of an axis of names, at 0, 1, 2 and so on."""
     ynames: list[str] = field(default_factory=list)
@@ -99,6 +106,7 @@ class Chart:
             "xlim": self.xlim,
             "ylim": self.ylim,
             "tall": self.tall,
+            "series": self.series,
             "xnames": self.xnames,
             "ynames": self.ynames,
             "notes": self.notes,

@@ -14,6 +14,7 @@ from anabranch.report.charts import Chart, Trace
 from anabranch.report.links import links
 from anabranch.report.page import Charts, render
 from anabranch.stats import Estimate
+from anabranch.sweep.shown import told
 
 
 def shown(row: Row, rows: Sequence[Row]) -> tuple[str, str, str, str]:
@@ -84,9 +85,9 @@ def comparison_charts(rows: list[Row]) -> list[Chart]:
 
 
 def _chart(measure: Measure, rows: list[Row]) -> Chart:
-    several = len({row.flow for row in rows}) > 1
-    names = [", ".join(filter(None, (row.title, row.flow if several or not row.title else "")))
-             for row in rows]  # fmt: skip
+    flows = len({row.flow for row in rows}) > 1 or not rows[0].labels
+    columns = [*(si.name_of(name) for name in rows[0].labels), *["flow"] * flows]
+    names = [", ".join([*map(told, row.labels.values()), *[row.flow] * flows]) for row in rows]
     worlds: dict[str, list[Estimate]] = {
         "simulated": [row.simulated.scaled(measure.factor) for row in rows],
         "live": [row.live.scaled(measure.factor) for row in rows],
@@ -101,4 +102,4 @@ def _chart(measure: Measure, rows: list[Row]) -> Chart:
         )
         for n, (world, each) in enumerate(worlds.items())
     ]  # fmt: skip
-    return Chart(measure.name, "", scaled.axis(measure.name), traces, xnames=names)
+    return Chart(measure.name, ", ".join(columns), scaled.axis(measure.name), traces, xnames=names)

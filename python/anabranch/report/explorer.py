@@ -86,7 +86,7 @@ def _sequence(result: Recorded, kinds: dict[str, list[str]]) -> Iterator[Chart]:
         series = {kind: result.series[f"{lane}.{kind}"] for kind in LANE}
         traces += _lane(lane, COLOURS[index % len(COLOURS)], series, in_chunks, len(lanes) > 1)
     notes += _left_out(len(lanes), "flows and paths")
-    notes += [f"{trace.name}: {trace.note}." for trace in traces if trace.note]
+    notes += _thinned_out(traces, MOST_PACKETS)
     axis = "octets from the start of the stream"
     if chunks:
         axis = "chunks" if len(chunks) == len(result.flows) else "octets (SCTP: chunks)"
@@ -220,12 +220,11 @@ def _curves(result: Recorded, title: str, axis: str, names: list[str]) -> Chart:
                 note=_thinned(len(kept), len(series["time_s"])),
             )
         )
-    notes = [f"{trace.name}: {trace.note}." for trace in traces if trace.note]
     names_of_y = list(STATES) if kinds == {"path_state"} else []
     label = scaled.axis(axis or title.lower())
     chart = Chart(
         title, "time (s)", label, apart(traces), link=LINK, ynames=names_of_y,
-        notes=[*_left_out(len(names), "series"), *notes],
+        notes=[*_left_out(len(names), "series"), *_thinned_out(traces, MOST_SAMPLES)],
     )  # fmt: skip
     return chart if names_of_y else calm(chart)
 
@@ -262,6 +261,14 @@ def calm(chart: Chart) -> Chart:
 
 def _thinned(kept: int, count: int) -> str:
     return "" if kept == count else f"{kept:,} of {count:,} are drawn"
+
+
+def _thinned_out(traces: list[Trace], most: int) -> list[str]:
+    """One sentence for all series of a chart; the name of each says how many are drawn of it."""
+    count = sum(bool(trace.note) for trace in traces)
+    has = "1 series has" if count == 1 else f"{count} series have"
+    told = f"{has} more points than are drawn, up to {most:,} of each; the files have all."
+    return [told] if count else []
 
 
 def _left_out(count: int, what: str) -> list[str]:

@@ -2,55 +2,76 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
-from anabranch.observed import STATES
 from anabranch.report.charts import Chart, Kind, Trace
 from anabranch.timeline import Event, lanes
 
 MOST = 40
 """Lanes of a chart."""
-_SPANS = {
-    "flow": ("flow lasts", 5),
-    "data": ("new data sent", 0),
-    "outage": ("outage", 1),
-}
-_POINTS: dict[str, tuple[str, Kind, int, int]] = {
-    "handshake": ("handshake", "marks", 2, 0),
-    "close": ("end of the connection", "marks", 2, 1),
-    "address": ("addresses", "marks", 4, 2),
-    "heartbeat": ("heartbeat", "marks", 5, 0),
-    "timeout": ("timeout", "marks", 6, 3),
-    "fast-retransmit": ("fast retransmit", "marks", 6, 2),
-    "ecn": ("window reduced for marks", "marks", 3, 2),
-    "mark": ("CE marks received", "marks", 3, 0),
-    "probe": ("tail loss probe", "marks", 0, 1),
-    "undo": ("reduction undone", "marks", 0, 2),
-    "loss": ("lost", "crosses", 6, 0),
-    "retransmission": ("sent again", "dots", 4, 0),
-}
-"""Of each kind of event its name, form, colour and mark."""
-_DOWN = STATES[2:]
 
 
-def timeline_chart(every: Sequence[Event], end_s: float, link: str) -> Chart | None:
-    """Charts the events of a run over time; nothing of a run of which only flows are known."""
+@dataclass(frozen=True)
+class Form:
+    """How events of one kind are drawn."""
+
+    kind: str
+    name: str
+    form: Kind
+    colour: int
+    mark: int = 0
+    width: float = 0.0
+    """Of a span, as a share of its lane."""
+    opacity: float = 1.0
+    detail: str = ""
+    """Of states: which."""
+
+    def shows(self, event: Event) -> bool:
+        """Whether an event is drawn in this form."""
+        return event.kind == self.kind and self.detail in ("", event.detail)
+
+
+FORMS = (
+    Form("flow", "flow lasts", "spans", 6, width=0.84, opacity=0.18),
+    Form("data", "new data sent", "spans", 0, width=0.36, opacity=0.9),
+    Form("outage", "outage", "spans", 1, width=0.68, opacity=0.55),
+    Form("state", "potentially failed", "spans", 4, width=0.5, detail="potentially failed"),
+    Form("state", "inactive", "spans", 3, width=0.5, detail="inactive"),
+    Form("heartbeat", "heartbeat", "ticks", 2),
+    Form("handshake", "handshake", "marks", 2),
+    Form("close", "end of the connection", "marks", 2, 1),
+    Form("address", "addresses", "marks", 4, 2),
+    Form("timeout", "timeout", "marks", 6, 3),
+    Form("fast-retransmit", "fast retransmit", "marks", 6, 2),
+    Form("ecn", "window reduced for marks", "marks", 3, 2),
+    Form("mark", "CE marks received", "marks", 3),
+    Form("probe", "tail loss probe", "marks", 0, 1),
+    Form("undo", "reduction undone", "marks", 0, 2),
+    Form("loss", "lost", "crosses", 6),
+    Form("retransmission", "sent again", "dots", 4),
+)
+"""In the order in which they are drawn, the last above the others."""
+KINDS = tuple(dict.fromkeys(form.kind for form in FORMS))
+"""Kinds of events."""
+
+
+def timeline_chart(
+    every: Sequence[Event], end_s: float, link: str, kinds: Collection[str] = KINDS
+) -> Chart | None:
+    """Charts the events of a run over time, those of some kinds or all; nothing of a run of which
+    only flows are known."""
     if not any(event.kind != "flow" for event in every) or not end_s > 0:
         return None
-    names = lanes(list(every))
+    chosen = [event for event in every if event.kind in kinds]
+    names = lanes(chosen)
     shown = names[:MOST]
     lane = {name: float(at) for at, name in enumerate(reversed(shown))}
-    known = [event for event in every if event.lane in lane]
     traces = []
-    for kind, (name, colour) in _SPANS.items():
-        traces += _spans(name, [e for e in known if e.kind == kind], lane, colour)
-    down = [event for event in known if event.kind == "state" and event.detail in _DOWN]
-    traces += _spans("path failed", down, lane, 3)
-    for kind, (name, form, colour, mark) in _POINTS.items():
-        mine = [event for event in known if event.kind == kind]
+    for form in FORMS:
+        mine = [event for event in chosen if event.lane in lane and form.shows(event)]
         if mine:
-            x, y = [event.time_s for event in mine], [lane[event.lane] for event in mine]
-            traces.append(Trace(name, form, x, y, colour=colour, mark=mark))
+            traces.append(_trace(form, mine, lane))
     more = len(names) - len(shown)
     notes = [f"{more} more flows and paths are in the table."] if more > 0 else []
     return Chart(
@@ -59,9 +80,10 @@ def timeline_chart(every: Sequence[Event], end_s: float, link: str) -> Chart | N
     )  # fmt: skip
 
 
-def _spans(name: str, events: Sequence[Event], lane: dict[str, float], colour: int) -> list[Trace]:
-    if not events:
-        return []
-    ends = [event.time_s if event.until_s is None else event.until_s for event in events]
+def _trace(form: Form, events: Sequence[Event], lane: dict[str, float]) -> Trace:
     x, y = [event.time_s for event in events], [lane[event.lane] for event in events]
-    return [Trace(name, "spans", x, y, high=ends, colour=colour)]
+    ends = [event.time_s if event.until_s is None else event.until_s for event in events]
+    return Trace(
+        form.name, form.form, x, y, high=ends if form.form == "spans" else None,
+        colour=form.colour, mark=form.mark, width=form.width, opacity=form.opacity,
+    )  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -77,10 +78,12 @@ def sweep_charts(
     others = [name for name in varying if name != across]
     found: dict[str, dict[str, list[Mapping[str, Any]]]] = {}
     for row in rows:
-        name = ", ".join(f"{each} {told(row[each])}" for each in others) or str(row["metric"])
+        name = ", ".join(told(row[each]) for each in others) or str(row["metric"])
         found.setdefault(str(row["metric"]), {}).setdefault(name, []).append(row)
+    label = ", ".join(others).replace("_", " ")
     return [
-        _chart(metric, across, series, unit.get(metric, "")) for metric, series in found.items()
+        replace(_chart(metric, across, series, unit.get(metric, "")), series=label)
+        for metric, series in found.items()
     ]
 
 

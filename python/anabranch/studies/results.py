@@ -13,6 +13,11 @@ from anabranch.tables import write_csv
 from anabranch.verdicts import Claim, claim_from
 
 FILE = "result.json"
+CAVEAT = (
+    "Quick grid: it judges fewer conditions with fewer replications, so verdicts may differ from"
+    " the published ones (docs/studies.md)."
+)
+"""Of a study over a quick grid."""
 MEASURE_COLUMNS = (
     "study",
     "claim",
@@ -63,6 +68,11 @@ class StudyResult:
     def headline_figure(self) -> FigureEntry | None:
         """The figure that stands beside the abstract; none if it was not drawn."""
         return next((figure for figure in self.figures if figure.stem == self.headline), None)
+
+    @property
+    def caveat(self) -> str:
+        """What to know before reading the verdicts of a quick grid; else empty."""
+        return CAVEAT if self.strength == "quick" else ""
 
     def save(self, directory: Path) -> None:
         """Writes `result.json` and `measures.csv` into the study's folder."""

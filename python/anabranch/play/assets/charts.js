@@ -40,27 +40,43 @@ const mostRate = (picture) => Math.max(0, ...picture.flows.map((flow) => {
   return [...slowest.values()].reduce((sum, it) => sum + it, 0) / 1e6;
 }));
 
+// Series in an order that no result changes, so that each keeps its colour and dash in all charts and runs:
+// the paths of each flow by name, the queues of named links before others.
+const orderOf = (result) => {
+  const paths = new Map();
+  for (const name of new Set(KINDS.filter((it) => it.what !== "queue").flatMap((it) => Object.keys(result.series[it.what] ?? {})))) {
+    const flow = name.split(".")[0];
+    paths.set(flow, [...(paths.get(flow) ?? []), name]);
+  }
+  for (const names of paths.values()) names.sort((a, b) => a.localeCompare(b, undefined, { numeric: true }));
+  const seen = new Set(result.links.map((it) => it.link));
+  const links = result.picture.links.filter((it) => seen.has(it.name));
+  const ranked = [...links.filter((it) => it.named), ...links.filter((it) => !it.named)].map((it) => it.name);
+  return { paths, queues: [...new Set([...ranked, ...seen])] };
+};
+
 // What is drawn of a result: for each chart its dates, lines and largest value.
 export const prepared = (result) => {
   const { series } = result;
   const flows = result.flows.map((it) => it.flow);
   const sizes = new Set(result.flows.map((it) => it.segment));
+  const order = orderOf(result);
   const [segment] = sizes.size === 1 ? sizes : [null]; // octets of a segment, if all flows have the same
   return Object.fromEntries(KINDS.map((kind) => {
     const count = kind.what === "rate" ? series.rates : series.samples;
     const dates = new Float64Array(count);
     for (let i = 0; i < count; i++) dates[i] = ((i + 1) * series.end_s) / count;
     const found = lines(kind, series);
-    const used = new Map();
     for (const line of found) {
-      const flow = kind.what === "queue" ? line.name : line.name.split(".")[0];
-      const index = kind.what === "queue" ? found.indexOf(line) + 4 : Math.max(flows.indexOf(flow), 0);
-      const seen = used.get(flow) ?? 0;
-      used.set(flow, seen + 1);
+      const flow = line.name.split(".")[0];
+      const index = kind.what === "queue" ? order.queues.indexOf(line.name) + 4 : Math.max(flows.indexOf(flow), 0);
+      const path = kind.what === "queue" ? 0 : order.paths.get(flow).indexOf(line.name);
+      line.rank = [index, path];
       line.colour = PALETTE[index % PALETTE.length];
-      line.dash = DASHES[(seen + Math.floor(index / PALETTE.length)) % DASHES.length];
+      line.dash = DASHES[(path + Math.floor(index / PALETTE.length)) % DASHES.length];
       line.label = kind.what === "queue" ? line.name : lane(line.name);
     }
+    found.sort((a, b) => a.rank[0] - b.rank[0] || a.rank[1] - b.rank[1]);
     let top = Math.max(0, ...found.map((it) => it.top));
     if (kind.what === "rate" && !series.arrivals) top = Math.min(top, 1.15 * (mostRate(result.picture) || top));
     const title = kind.what === "rate" && !series.arrivals ? "Data received in order" : kind.title;

@@ -77,7 +77,7 @@ const Banners = ({ results }) => {
   ];
 };
 
-const speedOf = (speed, results) => (speed ? `From the turn to the chart: ${Math.round(speed.all)} ms (the run ${significant(speed.run, 2)} ms, ${results[0]?.events?.toLocaleString("en") ?? 0} events).` : "");
+const speedOf = (speed) => (speed ? `From the turn to the chart: ${Math.round(speed.all)} ms (the run ${significant(speed.run, 2)} ms, ${speed.events.toLocaleString("en")} events).` : "");
 
 const App = ({ about }) => {
   const [active, setActive] = useState("a");
@@ -103,7 +103,7 @@ const App = ({ about }) => {
         <div class="columns">
           ${shown.map((side) => html`<${Setting} key=${side} side=${side} result=${sides[side]} state=${state} tops=${tops} journeys=${journeys[side]} clock=${clock} address=${actions.address} />`)}
         </div>
-        <p class="speed soft" id="speed">${speedOf(speed, results)}</p>
+        <p class="speed soft" id="speed">${speedOf(speed)}</p>
       </div>
     </main>`;
 };

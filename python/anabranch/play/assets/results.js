@@ -28,5 +28,6 @@ export const Results = ({ result }) => {
           <tr key=${link.link}><th scope="row">${link.link}</th><td class="n">${(link.used * 100).toFixed(1)} %</td><td class="n">${link.dropped.toLocaleString("en")}</td><td class="n">${link.marked.toLocaleString("en")}</td><td class="n">${significant(link.queue, 3)}</td></tr>`)}
         </tbody>
       </table>
+      <p class="note soft">Mean RTTs and queues are those of the second half of the run, all other numbers those of the whole run.</p>
     </div>`;
 };

@@ -8,10 +8,10 @@ const painted = (then) => requestAnimationFrame(() => {
   channel.port2.postMessage(0);
 });
 
-const measured = ({ request, took_ms: took, timing }) => {
+const measured = ({ request, took_ms: took, timing, events }) => {
   const all = performance.now() - request.turned;
   performance.measure("anabranch-turn", { start: request.turned, detail: { took, timing, came: request.came - request.turned, all } });
-  return { all, run: took.run };
+  return { all, run: took.run, events };
 };
 
 // The time of the last result that was drawn. Charts draw in effects, which run before this one.

@@ -16,9 +16,16 @@
   };
   const DASHES = [[], [7, 4], [8, 3, 2, 3], [2, 3]]; // by the number of a dash
   const MARKS = ["circle", "square", "triangle", "diamond"];
-  const LETTER = 7; // pixels of a letter of a lane's name, about
+  const FONT = "12px system-ui, sans-serif";
+  const LETTER = 7; // pixels of a letter of a name, about
+  const LINE = 18; // pixels of a line of a name
+  const LINES = 3; // of a name at most
+  const APART = 8; // pixels between two names at least
+  const TICK = 15; // pixels of a tick and the gap before its name
   const NAMES = 0.35; // of the width at most for names beside lanes; longer ones stand above their lanes
   const LANE = 36; // pixels of a lane with its name above
+  const UNDER = 0.65; // of the height of a bar: what is left of it below its lane's name
+  const EDGE = 0.42; // of a lane: from its middle down to its lower edge
   const LOWER = 0.2; // of a lane: what is drawn below its name is moved by so much
   const linked = new Map(); // charts that share their x range, by the name of the link
   const all = [];
@@ -39,10 +46,11 @@
     };
     const svg = made("svg", { class: "swatch", viewBox: "0 0 28 12", "aria-hidden": "true" });
     svg.style.color = `var(--c${trace.colour})`;
-    if (trace.kind === "columns" || trace.kind === "spans") svg.append(made("rect", { x: 6, y: 0, width: 16, height: 12, fill: "currentColor" }));
+    if (trace.kind === "columns" || trace.kind === "spans") svg.append(made("rect", { x: 6, y: 0, width: 16, height: 12, fill: "currentColor", opacity: trace.opacity ?? 1 }));
     else if (trace.kind === "marks") svg.append(made("path", { d: mark(MARKS[trace.mark || 0], 14, 6, 4), fill: "currentColor" }));
     else if (trace.kind === "dots") svg.append(made("circle", { cx: 14, cy: 6, r: 3, fill: "currentColor" }));
     else if (trace.kind === "crosses") svg.append(made("path", { d: "M10 2l8 8M10 10l8-8", stroke: "currentColor", "stroke-width": 2 }));
+    else if (trace.kind === "ticks") svg.append(made("path", { d: "M14 3v6", stroke: "currentColor", "stroke-width": 2 }));
     else if (trace.kind === "bars") svg.append(made("path", { d: "M9 1v10M14 1v10M19 1v10", stroke: "currentColor", "stroke-width": 2 }));
     else {
       svg.append(made("path", { d: "M0 6h28", stroke: "currentColor", "stroke-width": 2, "stroke-dasharray": DASHES[trace.dash || 0].join(" ") || "none" }));
@@ -57,6 +65,8 @@
     if (shape === "diamond") return `M${x} ${y - 1.3 * r}L${x + 1.3 * r} ${y}L${x} ${y + 1.3 * r}L${x - 1.3 * r} ${y}z`;
     return `M${x - r} ${y}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0z`;
   };
+  const ruler = document.createElement("canvas").getContext("2d");
+  const wide = (name) => { ruler.font = FONT; return ruler.measureText(name).width; };
   const colour = (host, value) => {
     host.style.color = value;
     return getComputedStyle(host).color;
@@ -80,6 +90,33 @@
     const size = Math.abs(value);
     for (const [unit, letter] of SHORT) if (size >= unit) return `${+(value / unit).toPrecision(5)}${letter}`;
     return size !== 0 && size < 1e-3 ? value.toExponential() : String(+value.toPrecision(6));
+  };
+  // The words of a name in lines of so many letters; a longer word has a line of its own.
+  const wrapped = (name, letters) => name.split(" ").reduce((lines, word) => {
+    const longer = lines.length ? `${lines.at(-1)} ${word}` : word;
+    return lines.length && longer.length > letters ? [...lines, word] : [...lines.slice(0, -1), longer];
+  }, []);
+  // The ticks of a logarithmic scale: the digits of each decade, or of less than two of them steps of one size.
+  const digits = (min, max) => {
+    const ticks = [];
+    const take = (at) => { if (at >= min && at <= max) ticks.push(Number(at.toPrecision(12))); };
+    for (let power = Math.floor(Math.log10(min)); power <= Math.log10(max); power++) for (let digit = 1; digit < 10; digit++) take(digit * 10 ** power);
+    if (ticks.length > 1) return ticks;
+    ticks.length = 0;
+    const step = 10 ** Math.floor(Math.log10((max - min) / 2));
+    for (let n = Math.ceil(min / step); n * step <= max; n++) take(n * step);
+    return ticks;
+  };
+  // The ticks of a logarithmic scale that have a number: as many digits of each decade as are so many
+  // pixels apart, or some of the decades.
+  const told = (ticks, place, apart) => {
+    const digit = (it) => Number(it.toExponential(0)[0]);
+    const fit = (kept) => kept.every((it, n) => n === 0 || Math.abs(place(it) - place(kept[n - 1])) >= apart);
+    const decades = ticks.filter((it) => digit(it) === 1);
+    const sets = [[1, 2, 3, 4, 5, 6, 7, 8, 9], [1, 2, 3, 5, 7], [1, 2, 5], [1]].map((digits) => ticks.filter((it) => digits.includes(digit(it))));
+    for (let step = 2; step < decades.length; step++) sets.push(decades.filter((_, n) => n % step === 0));
+    const kept = new Set(sets.find(fit) ?? decades.slice(0, 1));
+    return ticks.map((it) => (kept.has(it) ? it : null));
   };
   const exact = (value) => (Number.isInteger(value) ? value.toLocaleString("en") : String(+value.toPrecision(7)));
 
@@ -146,7 +183,7 @@
       }
       if (low > high) return log ? [1, 10] : [0, 1];
       if (log) return [low / 1.2, high * 1.2];
-      if (this.spec.ynames.length) return this.above ? [-0.5, this.spec.ynames.length - 0.5] : [-0.3, this.spec.ynames.length - 0.7];
+      if (this.spec.ynames.length) return this.above ? [-0.5, this.spec.ynames.length - 0.5] : [-0.5, this.spec.ynames.length - 0.7];
       if (this.traces.some((it) => it.kind === "columns")) [low, high] = [Math.min(low, 0), Math.max(high, 0)];
       if (low === high) return low === 0 ? [0, 1] : [Math.min(0, low * 1.1), Math.max(0, low * 1.1)];
       const air = (high - low) * 0.05;
@@ -196,6 +233,9 @@
 
     list() {
       this.legend.replaceChildren();
+      // A single series that is called as the chart needs no name of its own.
+      if (this.traces.length === 1 && this.traces[0].name === this.spec.title) return;
+      if (this.spec.series) this.legend.append(element("span", { class: "soft of" }, `${this.spec.series}:`));
       const rows = new Map(); // of a flow or path with several series its name stands once, before them
       const row = (group) => {
         if (!rows.has(group)) {
@@ -233,18 +273,21 @@
 
     start() {
       const { spec } = this;
-      const axis = (label) => ({ ...(label ? { label, labelSize: 24 } : {}), stroke: () => this.ink, labelFont: "13px system-ui, sans-serif", font: "12px system-ui, sans-serif",
+      const axis = (label) => ({ ...(label ? { label, labelSize: 24 } : {}), stroke: () => this.ink, labelFont: "13px system-ui, sans-serif", font: FONT,
         grid: { stroke: () => this.lines, width: 1 }, ticks: { stroke: () => this.lines, width: 1 } });
-      const scale = (name) => ({ time: false, auto: false, distr: spec.log.includes(name) ? 3 : 1 });
+      const logged = (name) => (spec.log.includes(name) ? { splits: (_, at, min, max) => digits(min, max), filter: (u, ticks) => told(ticks, (it) => u.valToPos(it, name), name === "x" ? 40 : 20) } : {});
+      // A logarithmic scale shows what is asked for, and not whole decades.
+      const scale = (name) => ({ time: false, auto: false, range: (_, min, max) => [min, max], distr: spec.log.includes(name) ? 3 : 1 });
       const values = (_, ticks) => ticks.map((value) => (value === null ? "" : tick(value)));
       // An axis of names has a tick at each, and no lines between.
-      const named = (names) => (names.length ? { splits: () => [...names.keys()], values: (_, ticks) => ticks.map((at) => names[at] ?? ""), grid: { show: false } } : {});
-      const lanes = spec.ynames.length ? { ...named(spec.ynames), values: (_, ticks) => ticks.map((at) => (this.above ? "" : spec.ynames[at] ?? "")) } : {};
+      const lanes = spec.ynames.length ? { splits: () => [...spec.ynames.keys()], values: (_, ticks) => ticks.map((at) => (this.above ? "" : spec.ynames[at])), grid: { show: false } } : {};
+      const names = spec.xnames.length ? { splits: () => this.named(), values: (_, ticks) => ticks.map((at) => this.names.shown[at]),
+        rotate: () => this.names.angle, size: () => this.names.depth, grid: { show: false } } : {};
       const seen = (type) => type === "mousemove" || type === "mouseleave";
       const options = {
-        ...this.size(Math.max(this.plot.clientWidth, 120)), legend: { show: false },
+        ...this.fitted(Math.max(this.plot.clientWidth, 120)), legend: { show: false },
         scales: { x: scale("x"), y: scale("y") },
-        axes: [{ ...axis(spec.x), values, ...named(spec.xnames) }, { ...axis(spec.y), values, size: () => this.room(), ...lanes }],
+        axes: [{ ...axis(spec.x), values, ...logged("x"), ...names }, { ...axis(spec.y), values, ...logged("y"), size: () => this.room(), ...lanes }],
         series: [{}, { scale: "y" }],
         cursor: { drag: { x: true, y: true, uni: 40, setScale: false }, points: { show: false }, bind: { dblclick: () => () => this.reset() },
           ...(spec.link ? { sync: { key: spec.link, setSeries: false, filters: { pub: seen, sub: seen }, scales: ["x", null] } } : {}) },
@@ -267,10 +310,42 @@
     // Pixels of the names beside the lanes, of numbers beside the axis.
     room() {
       if (this.above) return 8;
-      return this.spec.ynames.length ? 12 + LETTER * Math.max(...this.spec.ynames.map((it) => it.length)) : 58;
+      return this.spec.ynames.length ? TICK + APART + Math.max(...this.spec.ynames.map(wide)) : 58;
     }
 
-    // The size at a width, and where the names of lanes stand then.
+    // The size at a width, with room for the names of both axes.
+    fitted(width) {
+      const { height } = this.size(width);
+      if (!this.spec.xnames.length) return { width, height };
+      this.names = this.arranged(width);
+      return { width, height: height + this.names.depth - LINE - TICK };
+    }
+
+    // How the names of the horizontal axis stand at a width so that none touch: in lines below each
+    // other, slanted, or upright; `room` is what each takes along the axis.
+    arranged(width) {
+      const names = this.spec.xnames;
+      const before = this.room() + (this.spec.y ? 24 : 0);
+      const each = (width - before - 2 * APART) / (this.home[1] - this.home[0]);
+      const letters = Math.floor((each - APART) / LETTER);
+      const lines = names.map((it) => wrapped(it, letters));
+      const high = Math.max(...lines.map((it) => it.length));
+      if (high <= LINES && lines.flat().every((it) => it.length <= letters))
+        return { shown: lines.map((it) => it.join("\n")), room: Math.max(...lines.flat().map((it) => it.length)) * LETTER + APART, angle: 0, depth: TICK + high * LINE };
+      const long = Math.max(...names.map((it) => it.length)) * LETTER;
+      const slanted = long * Math.SQRT1_2;
+      if (slanted <= before + 0.6 * each) return { shown: names, room: LINE * Math.SQRT2, angle: 45, depth: TICK + LINE + slanted };
+      return { shown: names, room: LINE, angle: 90, depth: TICK + long };
+    }
+
+    // The names of the horizontal axis that there is room for in what is shown of it.
+    named() {
+      const each = (this.plot.clientWidth - this.room()) / (this.view.x[1] - this.view.x[0]);
+      const step = Math.max(Math.ceil(this.names.room / each), 1);
+      return [...this.spec.xnames.keys()].filter((at) => at % step === 0);
+    }
+
+    // The size at a width without the names of the horizontal axis, and where those of lanes stand then.
     size(width) {
       this.above = false;
       this.above = this.spec.ynames.length > 0 && this.room() > NAMES * width;
@@ -279,7 +354,7 @@
     }
 
     resize(width) {
-      this.u.setSize(this.size(width));
+      this.u.setSize(this.fitted(width));
       this.apply();
     }
 
@@ -447,7 +522,7 @@
         ctx.stroke();
         drawn += last - first;
       }
-      if (this.above) this.names(ctx, bbox, at);
+      if (this.above) this.overLanes(ctx, bbox, at);
       ctx.restore();
       this.plot.dataset.drawn = drawn;
       this.plot.dataset.wide = Math.round(bbox.width / PER_PIXEL);
@@ -455,7 +530,7 @@
     }
 
     // The names of lanes, each above its own.
-    names(ctx, bbox, at) {
+    overLanes(ctx, bbox, at) {
       ctx.fillStyle = this.ink;
       ctx.font = `${12 * PER_PIXEL}px system-ui, sans-serif`;
       ctx.textAlign = "left";
@@ -507,10 +582,10 @@
       }
     }
 
-    // What lasts, as a bar on its lane; flows and outages are wider than what happens within.
-    spans(ctx, { x, y, high, name }, first, last, to) {
-      const half = ({ "flow lasts": .42, outage: .34, "path failed": .24 }[name] ?? .14) * (this.above ? .65 : 1);
-      ctx.globalAlpha = name === "flow lasts" ? .22 : name === "outage" ? .55 : .9;
+    // What lasts, as a bar on its lane.
+    spans(ctx, { x, y, high, width, opacity }, first, last, to) {
+      const half = width / 2 * (this.above ? UNDER : 1);
+      ctx.globalAlpha = opacity ?? 1;
       for (let i = 0; i < x.length; i++) {
         const [left, right, top, bottom] = [to.x(x[i]), to.x(high[i]), to.y(y[i] + half), to.y(y[i] - half)];
         ctx.fillRect(left, top, Math.max(right - left, 2 * PER_PIXEL), bottom - top);
@@ -518,8 +593,14 @@
       ctx.globalAlpha = 1;
     }
 
+    // Below the bars of the lane, so that many hide nothing.
+    ticks(ctx, { x, y }, first, last, to) {
+      const low = EDGE * (this.above ? UNDER : 1);
+      for (let i = first; i < last; i++) { const [px, py] = [to.x(x[i]), to.y(y[i] - low)]; ctx.moveTo(px, py); ctx.lineTo(px, py - 5 * PER_PIXEL); }
+    }
+
     marks(ctx, { x, y, mark: shape }, first, last, to) {
-      for (let i = first; i < last; i++) ctx.fill(new Path2D(mark(MARKS[shape || 0], to.x(x[i]), to.y(y[i]), 4.5 * PER_PIXEL)));
+      for (let i = first; i < last; i++) ctx.fill(new Path2D(mark(MARKS[shape || 0], to.x(x[i]), to.y(y[i]), (this.above ? 3.5 : 4.5) * PER_PIXEL)));
     }
 
     points(ctx, trace, first, last, to) {

@@ -64,6 +64,7 @@
     count.className = "soft";
     input.type = "search";
     input.placeholder = "all words, in any column";
+    input.size = input.placeholder.length;
     label.append("Filter ", input, count);
     table.closest(".scroll").before(label);
     input.addEventListener("input", () => {
