@@ -43,11 +43,14 @@ pub fn make_precise() -> Scheduling {
 
 #[expect(unsafe_code, reason = "rustix has no scheduling policies")]
 fn set_fifo() -> Result<(), rustix::io::Errno> {
-    let param = libc::sched_param { sched_priority: PRIORITY };
+    // All that the kernel's `struct sched_param` has. The C library's may have more, and musl's
+    // `sched_setscheduler` refuses: it speaks of processes.
+    let priority: libc::c_int = PRIORITY;
     // Threads that this one may start do not inherit the policy.
     let policy = libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK;
     // SAFETY: the parameter outlives the call; 0 is the calling thread.
-    let status = unsafe { libc::sched_setscheduler(0, policy, &param) };
+    let status =
+        unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, policy, &raw const priority) };
     if status == 0 { Ok(()) } else { Err(last_error()) }
 }
 
