@@ -87,9 +87,9 @@ def _sequence(result: Recorded, kinds: dict[str, list[str]]) -> Iterator[Chart]:
         traces += _lane(lane, COLOURS[index % len(COLOURS)], series, in_chunks, len(lanes) > 1)
     notes += _left_out(len(lanes), "flows and paths")
     notes += _thinned_out(traces, MOST_PACKETS)
-    axis = "octets from the start of the stream"
+    axis = "bytes from the start of the stream"
     if chunks:
-        axis = "chunks" if len(chunks) == len(result.flows) else "octets (SCTP: chunks)"
+        axis = "chunks" if len(chunks) == len(result.flows) else "bytes (SCTP: chunks)"
     yield Chart(SEQUENCE, "time (s)", axis, traces, link=LINK, tall=True, notes=notes)
 
 

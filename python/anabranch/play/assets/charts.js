@@ -168,7 +168,7 @@ const Chart = ({ kind, chart, top, sync, clock }) => {
   const means = chart.lines.slice(0, 6).map((it) => `${it.label} up to ${significant(it.top)} ${kind.unit}`).join(", ");
   return html`
     <figure class="chart" data-chart=${kind.what}>
-      <figcaption>${chart.title} <span class="soft">(${kind.unit}${chart.segment ? `; at the right segments of ${chart.segment} octets` : ""})</span></figcaption>
+      <figcaption>${chart.title} <span class="soft">(${kind.unit}${chart.segment ? `; at the right segments of ${chart.segment} bytes` : ""})</span></figcaption>
       <div class="plot" role="img" aria-label=${`${chart.title} over time: ${means || "nothing"}`} ref=${host}></div>
       ${chart.lines.length === 0 ? html`<p class="empty">Nothing waited.</p>` : null}
     </figure>`;

@@ -5,7 +5,7 @@ import { significant, span } from "./format.js";
 const PACES = [1, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001];
 
 const said = ([date, lane, index, what]) => {
-  const octets = `${lane.len[index]} octets at ${lane.offset[index].toLocaleString("en")}`;
+  const octets = `${lane.len[index]} bytes at ${lane.offset[index].toLocaleString("en")}`;
   if (what === "delivers") return `${date.toFixed(6)} s: ${octets} of ${lane.name} arrive`;
   if (what === "loses") return `${date.toFixed(6)} s: ${octets} of ${lane.name} are lost`;
   return `${date.toFixed(6)} s: ${lane.name} ${what} ${octets}`;

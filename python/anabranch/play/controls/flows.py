@@ -33,7 +33,7 @@ ECN = {
 }
 INITIAL_WINDOWS = {
     "rfc6928": "10 segments",
-    "rfc3390": "2 to 4 segments, up to 4380 octets",
+    "rfc3390": "2 to 4 segments, up to 4380 bytes",
     "rfc2581": "2 segments",
     "2 packets": "2 segments of one MSS",
     "1 packet": "1 segment",
