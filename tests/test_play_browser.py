@@ -321,7 +321,7 @@ def test_a_fast_link_with_a_name_keeps_its_row(chromium: Any, played: Server) ->
         rows = tab.locator("table.links tbody th").all_text_contents()
         assert rows == ["bottleneck", "bottleneck-reverse"][: len(rows)] and rows
         window = tab.locator('[data-chart="cwnd"]')
-        assert "segments of 1448 octets" in window.locator("figcaption").text_content()
+        assert "segments of 1448 bytes" in window.locator("figcaption").text_content()
 
 
 STATES = {
