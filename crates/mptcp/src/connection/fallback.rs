@@ -108,9 +108,11 @@ impl Connection {
             Phase::Fallback => {}
             Phase::Multipath => {
                 let (base, is_straight) = Base::of(&self.subflows[i], &self.sender, &self.receiver);
+                // This side has ended a subflow whose peer had: nothing more can leave on it.
+                let can_send = self.subflows[i].is_open() || self.sender.unsent() == 0;
                 self.sender.forget_reinjections();
                 self.forget_announcements();
-                if is_straight {
+                if is_straight && can_send {
                     let fallback = Fallback::at(base, self.session.peer_key());
                     self.session.fall_back(fallback.with(exchange));
                 } else {

@@ -463,3 +463,102 @@ fn acks_with_forged_timestamps_deceive() {
     );
     assert_eq!(verdict.excused, 1);
 }
+
+/// The peer had fallen back, which its FIN alone told, and the subflow was ended in answer: what was left to send
+/// could not leave any more. The connection ends by a reset, not in order.
+#[test]
+fn a_fallback_over_an_ended_subflow_is_no_end_in_order() {
+    let verdict = judged(
+        r#"
+        routers = ["r0-0"]
+        seed = 281177666235
+
+        [[flows]]
+        duration = "0 us"
+        from = "a"
+        name = "f0"
+        to = "b"
+
+        [[flows]]
+        count = 2
+        from = "b"
+        name = "f1"
+        protocol = "sctp"
+        size = "0 B"
+        to = "a"
+
+        [[flows]]
+        from = "a"
+        name = "f2"
+        protocol = "mptcp"
+        to = "b"
+
+        [flows.traffic]
+        count = 1
+        kind = "requests"
+        request = "1 B"
+        response = "2 kB"
+
+        [[hosts]]
+        interfaces = ["i0", "i1"]
+        name = "a"
+
+        [[hosts]]
+        interfaces = ["i0", "i1"]
+        name = "b"
+
+        [[links]]
+        delay = "0 us"
+        ends = ["a.i0", "r0-0"]
+        name = "l0"
+        rate = "5 kbit/s"
+
+        [[links.impairments]]
+        extra = "0 us"
+        kind = "reorder"
+        probability = 0.0
+
+        [[links.impairments]]
+        kind = "gilbert-elliott"
+        p = 0.3
+        r = 0.9
+
+        [[links.impairments]]
+        ber = 0.0000644
+        kind = "bit-errors"
+
+        [[links.reverse.impairments]]
+        kind = "middlebox"
+        segments = "not-syn"
+        strip = ["mptcp"]
+
+        [[links]]
+        delay = "0 us"
+        ends = ["r0-0", "b.i0"]
+        name = "l1"
+        rate = "10 kbit/s"
+
+        [[links.impairments]]
+        kind = "jitter"
+        mean = "0 us"
+
+        [[links.impairments]]
+        k = 0.9
+        kind = "gilbert-elliott"
+        p = 0.0
+        r = 1.0
+
+        [[links.reverse.impairments]]
+        k = 0.8
+        kind = "gilbert-elliott"
+        p = 0.0
+        r = 0.0
+
+        [[links]]
+        delay = "0 us"
+        ends = ["a.i1", "b.i1"]
+        rate = "1 bit/s"
+        "#,
+    );
+    assert!(matches!(ends(&verdict)[3], End::GaveUp(_)), "{:?}", ends(&verdict));
+}
