@@ -201,6 +201,10 @@ def test_numbers_have_units() -> None:
     assert si.text(4096, si.COUNT) == "4,096"
     assert si.estimate(stats.mean([12e6, 13e6, 14e6]), "bit/s") == "13.0 (10.5 to 15.5) Mbit/s"
     assert si.estimate(stats.mean([3.0, 3.0]), "s") == "3.00 s"
+    # What differs in the tenth digit does not vary, and nobody reads eight digits.
+    assert si.estimate(stats.mean([77452.754, 77452.754 + 1e-6]), "B") == "77.45 kB"
+    assert si.estimate(stats.mean([77452.754, 77454.0]), "B") == "77.45 (77.45 to 77.46) kB"
+    assert si.estimate(stats.mean([-1e-9, -2e-9]), "B") == "0 B"
     assert si.scale([0.0421, 0.0002], "s").unit == "ms"
 
 
