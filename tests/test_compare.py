@@ -5,6 +5,7 @@ What needs TUN fails in continuous integration without it, and is skipped elsewh
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 
 from anabranch import InputError, Scenario, comparison, report, stats, tables
 from anabranch.comparison import Row
+from anabranch.report.comparison import shown
 from anabranch.stats import Estimate
 from anabranch.trials import Trial, worlds
 from conftest import TWO_HOSTS, Command
@@ -51,6 +53,18 @@ def test_a_verdict_is_of_the_intervals() -> None:
     cells = apart.cells()
     assert list(cells) == ["flow", "measure", *comparison.COLUMNS[2:]]
     assert (cells["simulated_high"], cells["live_low"], cells["n"]) == (2, 2.1, 3)
+
+
+def test_a_row_has_one_unit() -> None:
+    """In both worlds, the difference and the margin; what does not vary has no interval."""
+    row = replace(_row([77.452754, 77.452754 + 1e-9], [77.9, 78.1]), measure="mean cwnd kB")
+    rate = replace(_row([9.5, 9.51, 9.52], [9.5, 9.51, 9.53]), measure="goodput Mbit/s")
+    for each, unit in ((row, "kB"), (rate, "Mbit/s")):
+        texts = shown(each, [each])
+        assert all(text.endswith(f" {unit}") for text in texts), texts
+        assert all(len(number.lstrip("0.")) <= 5 for text in texts
+                   for number in re.findall(r"[0-9.]+", text)), texts  # fmt: skip
+    assert shown(row, [row])[0] == "77.45 kB"
 
 
 def test_a_comparison_has_a_report(tmp_path: Path) -> None:

@@ -201,6 +201,10 @@ def test_numbers_have_units() -> None:
     assert si.text(4096, si.COUNT) == "4,096"
     assert si.estimate(stats.mean([12e6, 13e6, 14e6]), "bit/s") == "13.0 (10.5 to 15.5) Mbit/s"
     assert si.estimate(stats.mean([3.0, 3.0]), "s") == "3.00 s"
+    # What differs in the tenth digit does not vary, and nobody reads eight digits.
+    assert si.estimate(stats.mean([77452.754, 77452.754 + 1e-6]), "B") == "77.45 kB"
+    assert si.estimate(stats.mean([77452.754, 77454.0]), "B") == "77.45 (77.45 to 77.46) kB"
+    assert si.estimate(stats.mean([-1e-9, -2e-9]), "B") == "0 B"
     assert si.scale([0.0421, 0.0002], "s").unit == "ms"
 
 
@@ -330,6 +334,55 @@ def test_a_flow_without_samples_is_left_out(forked: Command, tmp_path: Path) -> 
     assert set(found.data["flow"]) == {"bulk"}
     shown = forked("view", *runs, "--out", tmp_path / "both")
     assert shown.returncode == 0, shown.stderr
+
+
+LASTS = """
+duration = "30 s"
+hosts = ["a", "b"]
+[[links]]
+ends = ["a", "b"]
+rate = "10 Mbit/s"
+delay = "10 ms"
+[[flows]]
+name = "ends"
+from = "a"
+to = "b"
+size = "20 kB"
+[[flows]]
+name = "stays"
+from = "a"
+to = "b"
+tcp = { receive_buffer = "64 KiB" }
+[[observe]]
+what = "cwnd"
+flow = "ends"
+[[observe]]
+what = "cwnd"
+flow = "stays"
+"""
+
+
+def test_a_value_lasts_until_its_flow_ends(forked: Command, tmp_path: Path) -> None:
+    """Series have samples where they change: a curve must not stop at the last of them."""
+    scenario, run = tmp_path / "lasts.toml", tmp_path / "run"
+    scenario.write_text(LASTS, encoding="utf-8")
+    done = forked("run", scenario, "--out", run)
+    assert done.returncode == 0, done.stderr
+    result = Scenario.load(scenario).run()
+    finish = result.flows[0].finish_s
+    assert finish is not None and finish < 10
+    ends = {"ends": finish, "stays": 30.0}
+    for name, series in result.series.items():
+        assert series["time_s"][-1] < 20, f"{name}: the test needs one that stops early"
+    found = results.frame([run], "cwnd")
+    made = chart(found, Request())
+    last = made.data.groupby("series", observed=True)["x"].max()
+    assert dict(last) == pytest.approx(ends)
+    samples = sum(len(series["value"]) for series in result.series.values())
+    assert len(chart(found, Request(where=("time_s<29",))).data) == samples + 1
+    assert len(chart(found, Request(kind="cdf")).data) == samples
+    drawn = {str(line.get_label()): line for line in result.plot("cwnd").axes[0].lines}
+    assert {name: line.get_xdata()[-1] for name, line in drawn.items()} == pytest.approx(ends)  # type: ignore[index]
 
 
 def test_runs_lie_over_each_other(forked: Command, two_hosts: Path, tmp_path: Path) -> None:

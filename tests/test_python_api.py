@@ -149,7 +149,8 @@ def lines(figure: Figure) -> dict[str, int]:
 
 
 def test_one_call_one_figure(result: RunResult) -> None:
-    assert lines(result.plot("cwnd")) == {"f": len(result.series["f.cwnd"]["value"])}
+    samples = len(result.series["f.cwnd"]["value"])
+    assert lines(result.plot("cwnd")) == {"f": samples + 1}, "the last value lasts to the finish"
     drawn = lines(result.plot("time-sequence", "f"))
     again = int(np.sum(result.series["f.sends"]["retransmission"]))
     assert again > 0

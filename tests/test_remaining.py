@@ -31,7 +31,7 @@ def test_it_begins_with_what_studies_are_known_to_take(clock: Clock) -> None:
     left = Remaining({"a": 10, "b": 50, "c": 240}, clock)
     left.begin("a")
     assert (left.of_study(), left.of_all()) == (10, 300)
-    assert left.text() == "about 10 s, all studies about 5 min"
+    assert left.text() == "about 10 s to go, all studies about 5 min"
     clock.now = 4
     assert (left.of_study(), left.of_all()) == (6, 296)
 
@@ -93,11 +93,11 @@ def test_runs_that_are_there_already_shorten_the_rest(clock: Clock) -> None:
 def test_nothing_is_said_of_what_nothing_is_known_of(clock: Clock) -> None:
     left = Remaining({}, clock)
     left.begin("live")
-    assert left.text() == "unknown"
+    assert left.text() == "time to go unknown"
     left.advance(0, 10)
     clock.now = 60
     left.advance(1, 10)
-    assert left.text() == "about 9 min"
+    assert left.text() == "about 9 min to go"
 
 
 def test_spans() -> None:
@@ -113,10 +113,10 @@ def test_without_a_terminal_a_line_now_and_then(
             clock.now = second
             advance(second, 100)
     assert capsys.readouterr().err.splitlines() == [
-        "a: left: about 2 min, all studies about 7 min",
-        "a: 30 of 100 runs, left: about 70 s, all studies about 6 min",
-        "a: 60 of 100 runs, left: about 40 s, all studies about 6 min",
-        "a: 90 of 100 runs, left: about 10 s, all studies about 5 min",
+        "a: about 2 min to go, all studies about 7 min",
+        "a: 30 of 100 runs, about 70 s to go, all studies about 6 min",
+        "a: 60 of 100 runs, about 40 s to go, all studies about 6 min",
+        "a: 90 of 100 runs, about 10 s to go, all studies about 5 min",
     ]
     assert remaining.LINES_S == 30
     # Of what nothing is known there is nothing to say before its runs are on their way.
@@ -124,7 +124,7 @@ def test_without_a_terminal_a_line_now_and_then(
         advance(0, 4)
         clock.now = 150
         advance(2, 4)
-    assert capsys.readouterr().err.splitlines() == ["live: 2 of 4 runs, left: about 60 s"]
+    assert capsys.readouterr().err.splitlines() == ["live: 2 of 4 runs, about 60 s to go"]
 
 
 def test_a_bar_says_what_is_left(clock: Clock) -> None:
@@ -133,7 +133,7 @@ def test_a_bar_says_what_is_left(clock: Clock) -> None:
     with shown("a", Remaining({"a": 100, "b": 300}, clock), terminal) as advance:
         advance(3, 10)
     assert "3/10" in screen.getvalue()
-    assert "left: about 2 min, all studies about 7 min" in screen.getvalue()
+    assert "about 2 min to go, all studies about 7 min" in screen.getvalue()
 
 
 def test_the_shortest_study_comes_first_and_within_a_minute() -> None:

@@ -19,6 +19,7 @@ import pytest
 from rich.console import Console
 
 from anabranch import studies, tables
+from anabranch.commands import options
 from anabranch.commands.reproduce import _verdicts
 from anabranch.stats import Estimate
 from anabranch.studies.results import StudyResult
@@ -58,6 +59,16 @@ def test_the_summary_says_what_is_claimed() -> None:
     console = Console(file=io.StringIO(), width=80)
     console.print(_verdicts(replace(result, strength="full")))
     assert "Quick" not in console.file.getvalue()  # type: ignore[attr-defined]
+
+
+def test_no_line_is_cut_in_a_pipe(capsys: pytest.CaptureFixture[str]) -> None:
+    """What is expected stands at the end of a line, however long the quantity's name is."""
+    quantity = "rounds of " + "a very long name, " * 20
+    statement = Statement.of(quantity, Estimate(7.0, 6.9, 7.1, 3), near(6, 0.5))
+    claim = Claim("C1", "It takes six rounds.", [statement], "", [statement])
+    result = StudyResult("a", "A study", "", "", "", "full", [claim], [], [], [], "")
+    options.console().print(_verdicts(result))
+    assert f"    {statement.text()}" in capsys.readouterr().out.splitlines()
 
 
 def test_claims_with_their_columns(results: Path) -> None:
@@ -153,7 +164,7 @@ def test_ctrl_c_ends_with_130(tmp_path: Path) -> None:
         message = process.communicate(timeout=30)[1]
     assert process.returncode == 130
     first, last = filter(None, message.splitlines())
-    assert re.fullmatch(rf"{STUDY}: left: about \d+ s", first)
+    assert re.fullmatch(rf"{STUDY}: about \d+ s to go", first)
     assert last == "anabranch: interrupted; what is finished is in its folder"
 
 

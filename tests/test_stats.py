@@ -16,6 +16,11 @@ from anabranch.studies.response_functions import models
 NUMBERS = st.floats(min_value=-1e6, max_value=1e6, allow_nan=False)
 
 
+def test_no_zero_has_a_minus() -> None:
+    assert stats.Estimate(-0.001, -0.004, -0.002, 3).text() == "0.00 (0.00 to 0.00, n = 3)"
+    assert stats.Estimate(-0.006, -0.02, 0.0, 1).text() == "-0.01 (n = 1)"
+
+
 def test_interval_of_a_known_sample() -> None:
     """t(0.975, 4) = 2.7764; the standard error of 1..5 is sqrt(2.5 / 5)."""
     estimate = stats.mean([1, 2, 3, 4, 5])

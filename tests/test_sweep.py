@@ -563,10 +563,20 @@ def test_the_command_shows_units_and_pairs(
     assert re.search(r"cubic - reno .* bit/s +4", done.stdout)
     assert "e+0" not in done.stdout
     again = ("sweep", plan, "--out", tmp_path / "out", "--resume", "--table")
-    told = anabranch(*again, "markdown").stdout
-    assert "| window | metric | mean | n |\n|---|---|---|---|\n| reno | goodput_bps | " in told
-    told = anabranch(*again, "latex").stdout
+    both = anabranch(*again, "markdown")
+    told = both.stdout
+    assert told.startswith(
+        "| window | metric | mean | n |\n|---|---|---|---|\n| reno | goodput_bps |"
+    )
+    assert "\n\n**Differences, paired by replication**\n\n| pair |" in told
+    assert told.endswith("|\n") and "report.html" in both.stderr
+    both = anabranch(*again, "latex")
+    told = both.stdout
     assert r"cubic - reno & goodput\_bps & " in told and told.count(r"\toprule") == 2
+    assert told.startswith(r"\begin{tabular}") and told.endswith("\\end{tabular}\n")
+    assert (
+        "\n% Differences, paired by replication\n\\begin" in told and "report.html" in both.stderr
+    )
     assert "did you mean `latex`?" in anabranch(*again, "latx").stderr
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "cubic - reno" in page and '"xnames": ["reno", "cubic", "vegas"]' in page

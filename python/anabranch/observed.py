@@ -42,6 +42,12 @@ STATES = ("unconfirmed", "active", "potentially failed", "inactive")
 LANE = ("sends", "acks", "receives", "sacks", "drops")
 """Kinds that `observe = packets` gives of each connection, subflow or path: drawn as dots."""
 
+MOMENTS = (*LANE, "rtt", "message_delay", "message_wait")
+"""Kinds whose samples are each of one packet or message: no value lasts until the next."""
+
+OF_LINKS = ("queue", "regulator")
+"""Kinds of series that are of links."""
+
 EXPLORED = ("packets", "events", "cwnd", "ssthresh", "in_flight", "srtt", "received", "queue")
 """What the time-sequence explorer of the report shows."""
 
@@ -89,6 +95,23 @@ def natural(name: object) -> list[tuple[int, int, str]]:
     """
     parts = re.split(r"([0-9]+)", str(name))
     return [(1, int(part), "") if part.isdecimal() else (0, 0, part) for part in parts if part]
+
+
+def lasts_until(
+    kind: str, of: str, finishes: Mapping[str, float | None], end_s: float
+) -> float | None:
+    """Until when the last value of a series lasts, which has samples where it changes alone: to
+    the finish of its flow, else to the end of the run; None of a kind of `MOMENTS`. A path has its
+    flow's name in front: `f.path0` is of `f`.
+
+    >>> [lasts_until("path_cwnd", "f.path0", {"f": at}, 30.0) for at in (4.0, None)]
+    [4.0, 30.0]
+    """
+    if kind in MOMENTS:
+        return None
+    mine = [name for name in finishes if of == name or of.startswith(f"{name}.")]
+    finish = finishes[max(mine, key=len)] if mine and kind not in OF_LINKS else None
+    return end_s if finish is None else finish
 
 
 def arrivals(

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from anabranch import si, timeline
 from anabranch.errors import InputError
 from anabranch.looks import COLOURS
-from anabranch.observed import AXES, LANE, STATES, arrivals, rate
+from anabranch.observed import AXES, LANE, STATES, arrivals, lasts_until, rate
 from anabranch.recorded import Recorded, Series
 from anabranch.si import Scale
 
@@ -46,12 +46,17 @@ def plot(
     scaled = _scaled(axes, known, si.unit_of_series(kind), label.partition(" (")[0])
     if kind == "path_state":
         axes.set_yticks(range(len(STATES)), STATES)
+    finishes = {flow.flow: flow.finish_s for flow in result.flows}
     for colour, (name, series) in zip(_colours(), chosen.items(), strict=False):
         style: dict[str, Any] = {"marker": ".", "markersize": 2, "linestyle": "none"}
         if kind not in (*LANE, "rtt"):
             style = {"drawstyle": "steps-post", "linewidth": 1.2}
         values = series["value"] / scaled.factor
-        axes.plot(series["time_s"], values, color=colour, label=name, **style)
+        times = series["time_s"]
+        until = lasts_until(kind, name, finishes, result.run.end_s)
+        if until is not None and len(times) and until > times[-1]:
+            times, values = np.append(times, until), np.append(values, values[-1])
+        axes.plot(times, values, color=colour, label=name, **style)
     return _done(axes)
 
 

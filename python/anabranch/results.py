@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from anabranch import observed, si, tables, timeline
 from anabranch.errors import ABSENT, InputError
 from anabranch.files import absent
 from anabranch.nearest import one_of
-from anabranch.plotting.frame import Frame
+from anabranch.plotting.frame import HELD, Frame
 from anabranch.report import thinning
 from anabranch.sweep import reading
 from anabranch.timeline import Event
@@ -169,11 +170,16 @@ def _has_rows(file: Path) -> bool:
 
 def _series(place: Path, kind: str, files: dict[str, Path]) -> Frame:
     subject = _subject(kind)
+    finishes, end_s = _ends(place)
     parts = []
     for of, file in files.items():
         table = pd.read_csv(file)
         kept = thinning.curve(table["time_s"].to_numpy(), table["value"].to_numpy(), SAMPLES)
-        parts.append(table.iloc[kept][["time_s", "value"]].assign(**{subject: of}))
+        drawn = table.iloc[kept][["time_s", "value"]].assign(**{subject: of, HELD: False})
+        parts.append(drawn)
+        until = observed.lasts_until(kind, of, finishes, end_s)
+        if until is not None and until > drawn["time_s"].iloc[-1]:
+            parts.append(drawn.tail(1).assign(time_s=until, **{HELD: True}))
     data = pd.concat(parts, ignore_index=True).rename(columns={"value": kind})
     title = observed.TITLES.get(kind, si.name_of(kind))
     return Frame(
@@ -182,9 +188,19 @@ def _series(place: Path, kind: str, files: dict[str, Path]) -> Frame:
     )  # fmt: skip
 
 
+def _ends(place: Path) -> tuple[dict[str, float | None], float]:
+    """When each flow of a run finished, if it did, and when the run ended: 0 where the folder does
+    not say."""
+    flows = tables.read_csv(place / "flows.csv")
+    finishes = {row["flow"]: float(row["finish_s"]) if row["finish_s"] else None for row in flows}
+    facts = place / "run.json"
+    end_s = json.loads(facts.read_text(encoding="utf-8"))["end_s"] if facts.is_file() else 0.0
+    return finishes, float(end_s)
+
+
 def _subject(kind: str) -> str:
     """What a series of that kind is of."""
-    if kind in ("queue", "regulator"):
+    if kind in observed.OF_LINKS:
         return "link"
     return "path" if kind.startswith("path_") else "flow"
 

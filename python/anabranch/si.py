@@ -25,6 +25,9 @@ UNKNOWN = ""
 MISSING = "\u2013"
 """What stands for a number that there is not."""
 
+MOST_DIGITS = 4
+"""Significant digits of an estimate, however narrow its interval is."""
+
 _LARGE = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
 _SMALL = ((1.0, ""), (1e-3, "m"), (1e-6, "µ"), (1e-9, "n"))
 _PREFIXES = {"bit/s": _LARGE, "B": _LARGE, "s": _SMALL}
@@ -128,19 +131,23 @@ def estimate(each: Estimate, unit: str = UNKNOWN, scaled: Scale | None = None) -
     """Mean and interval in one unit: `13.0 (12.6 to 13.4) Mbit/s`.
 
     There are as many digits as the interval's width deserves: two of its half-width, and three of
-    a mean that is larger than that.
+    a mean that is larger than that, but no more than four. Where all ends come out the same, the
+    mean stands alone.
     """
     if math.isnan(each.mean):
         return MISSING
     scaled = scaled or scale([each.mean], unit)
     shown = each.scaled(1 / scaled.factor)
     half = (shown.ci_high - shown.ci_low) / 2
-    decimals = _decimals(shown.mean, 3)
-    if half > 0:
-        fine = _decimals(half, 2)
-        decimals = min(fine if half > abs(shown.mean) else max(decimals, fine), 6)
     if each.n <= 1 or half == 0:
         return text(each.mean, unit, scaled=scaled)
+    fine = _decimals(half, 2)
+    decimals = fine if half > abs(shown.mean) else max(_decimals(shown.mean, 3), fine)
+    ends = (shown.mean, shown.ci_low, shown.ci_high)
+    decimals = min(decimals, _decimals(max(map(abs, ends)), MOST_DIGITS), 6)
+    if len({f"{end:z.{decimals}f}" for end in ends}) == 1:
+        mean = round(shown.mean, decimals) + 0.0  # no minus before a zero
+        return text(mean * scaled.factor, unit, MOST_DIGITS, scaled)
     return f"{shown.interval_text(decimals)} {scaled.unit}".rstrip()
 
 

@@ -170,7 +170,7 @@ def _table(card: Card) -> Table:
                 *first,
                 quantity.name,
                 found[0].measured.interval_text(),
-                *(f"{each.measured.mean:.2f}" for each in found[1:]),
+                *(f"{each.measured.mean:z.2f}" for each in found[1:]),
                 found[0].expected_text,
                 "" if verdict is None else f"[{VERDICT_STYLE[verdict.value]}]{verdict.value}[/]",
             )

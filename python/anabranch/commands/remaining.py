@@ -79,10 +79,10 @@ class Remaining:
         return self.of_study() + sum(later) * self._slowness()
 
     def text(self) -> str:
-        """`about 20 s, all studies about 11 min`; of what nothing is known, `unknown`."""
+        """`about 20 s to go, all studies about 11 min`, or that nothing is known."""
         if self._name not in self.expected and not self._done:
-            return "unknown"
-        study = f"about {span(self.of_study())}"
+            return "time to go unknown"
+        study = f"about {span(self.of_study())} to go"
         if not self.expected.keys() - self._ended.keys() - {self._name}:
             return study
         return f"{study}, all studies about {span(self.of_all())}"
@@ -120,7 +120,7 @@ class _Left(ProgressColumn):
 
     def render(self, task: Task) -> Text:
         del task
-        return Text(f"left: {self._remaining.text()}")
+        return Text(self._remaining.text())
 
 
 @contextmanager
@@ -149,15 +149,14 @@ def shown(
     else:
         told = remaining.clock()
         if name in remaining.expected:
-            click.echo(f"{name}: left: {remaining.text()}", err=True)
+            click.echo(f"{name}: {remaining.text()}", err=True)
 
         def written(done: int, total: int) -> None:
             nonlocal told
             remaining.advance(done, total)
             if remaining.clock() - told >= LINES_S:
                 told = remaining.clock()
-                left = remaining.text()
-                click.echo(f"{name}: {remaining.runs()}, left: {left}", err=True)
+                click.echo(f"{name}: {remaining.runs()}, {remaining.text()}", err=True)
 
         yield written
     remaining.end()

@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, Group
 from rich.markup import escape
-from rich.padding import Padding
 
 from anabranch import studies
 from anabranch.commands.namespace import become_root_of_a_namespace
@@ -94,7 +93,7 @@ def reproduce(
 
 def _verdicts(result: StudyResult) -> Group:
     """Of each claim its verdict and sentence, then its first number and each that does not hold."""
-    lines: list[RenderableType] = [f"[bold]{result.title}[/]"]
+    lines = [f"[bold]{result.title}[/]"]
     if result.caveat:
         lines.append(result.caveat)
     for claim in result.claims:
@@ -104,7 +103,7 @@ def _verdicts(result: StudyResult) -> Group:
         if claim.grid_verdict is not None:
             style = VERDICT_STYLE[claim.grid_verdict.value]
             numbers.append(f"over our grid: [{style}]{verdict_text(claim.grid)}[/]")
-        lines += [Padding(number, (0, 0, 0, 4), expand=False) for number in numbers]
+        lines += [f"    {number}" for number in numbers]
     return Group(*lines)
 
 

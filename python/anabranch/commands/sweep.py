@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
-from rich.console import Console
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -35,8 +36,19 @@ ALIKE = (
 
 ONE_OF_THEM = "A metric with `of` is that of one of them, see docs/sweep.md."
 
-FORMS = {"markdown": markdown, "latex": latex}
-"""What writes a table for a paper, by the name of its form."""
+PAIRED = "Differences, paired by replication"
+
+
+@dataclass(frozen=True)
+class Form:
+    """How tables are written for a paper."""
+
+    table: Callable[[Shown], str]
+    heading: str
+    """With a place for its words."""
+
+
+FORMS = {"markdown": Form(markdown, "**{}**\n"), "latex": Form(latex, "% {}")}
 
 
 @click.command()
@@ -96,26 +108,32 @@ def sweep(*, plan: Path, executor: str, jobs: int, resume: bool, table: str, out
     finally:
         crew.close()
     means, pairs = sweep_tables(result)
-    _print(terminal, means, table)
-    if pooled := result.pooled():
-        terminal.print(f"{' '.join(pooled)} {ONE_OF_THEM}")
-    if result.alike():
-        terminal.print(ALIKE)
-    if pairs.rows:
-        terminal.print("\nDifferences, paired by replication", style="bold")
-        _print(terminal, pairs, table)
+    notes = [f"{' '.join(pooled)} {ONE_OF_THEM}"] if (pooled := result.pooled()) else []
+    notes += [ALIKE] if result.alike() else []
     report.write_sweep_report(out, plan.stem, result)
-    terminal.print(f"{out / 'summary.csv'}, {out / 'runs'}, {out / 'report.html'}")
+    files = f"{out / 'summary.csv'}, {out / 'runs'}, {out / 'report.html'}"
+    if table in FORMS:
+        # Tables alone, for a file; all else is for the eye.
+        _write(FORMS[table], means, pairs)
+        click.echo("\n".join([*notes, files]), err=True)
+    else:
+        terminal.print(_table(means))
+        for note in notes:
+            terminal.print(note)
+        if pairs.rows:
+            terminal.print(f"\n{PAIRED}", style="bold")
+            terminal.print(_table(pairs))
+        terminal.print(files)
     if failures := result.failures():
         labels, reason = failures[0]
         raise RunError(f"{len(failures)} points failed, the first {labels}: {reason}")
 
 
-def _print(terminal: Console, shown: Shown, form: str) -> None:
-    if form in FORMS:
-        click.echo(FORMS[form](shown))
-    else:
-        terminal.print(_table(shown))
+def _write(form: Form, means: Shown, pairs: Shown) -> None:
+    click.echo(form.table(means))
+    if pairs.rows:
+        click.echo(f"\n{form.heading.format(PAIRED)}")
+        click.echo(form.table(pairs))
 
 
 def _table(shown: Shown) -> Table:

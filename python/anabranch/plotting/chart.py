@@ -11,7 +11,7 @@ from anabranch import si, stats
 from anabranch.errors import ABSENT, InputError
 from anabranch.nearest import one_of
 from anabranch.plotting import pairs
-from anabranch.plotting.frame import REPLICATION, Frame
+from anabranch.plotting.frame import HELD, REPLICATION, Frame
 from anabranch.plotting.where import Where, keep, numeric, unit_of_labels
 
 KINDS = ("line", "bars", "cdf", "box", "heatmap", "paired")
@@ -116,6 +116,8 @@ def _chart(frame: Frame, request: Request) -> Chart:
     kind = request.kind or frame.kind
     if kind is not None and kind not in KINDS:
         raise InputError.about("plot", "--kind", kind, one_of(kind, KINDS))
+    if kind != "line" and HELD in frame.data:
+        frame = frame.only(frame.data[~frame.data[HELD]])
     if set(request.log) - set("xy"):
         raise InputError.about("plot", "--log", request.log, "x, y or xy")
     if kind in ("cdf", "box"):

@@ -14,6 +14,8 @@ from anabranch.nearest import one_of
 
 REPLICATION = "replication"
 """The column that says of which run a row is: intervals are over runs, never over rows of one."""
+HELD = "held"
+"""The column that says of a row that it is no sample: it ends a line, at the last value."""
 
 
 @dataclass(frozen=True)

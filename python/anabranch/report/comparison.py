@@ -18,26 +18,20 @@ from anabranch.sweep.shown import told
 
 
 def shown(row: Row, rows: Sequence[Row]) -> tuple[str, str, str, str]:
-    """Simulated, live, their difference and the margin, in the units that fit the `rows` of the
-    same measure."""
+    """Simulated, live, their difference and the margin, all in the unit that fits the means in
+    the `rows` of the same measure."""
     measure = MEASURES[row.measure]
-    apart = si.unit_of_difference(measure.unit)
     peers = [each for each in rows if each.measure == row.measure]
-    worlds = si.scale_of(
+    scaled = si.scale_of(
         [side.scaled(measure.factor) for each in peers for side in (each.simulated, each.live)],
         measure.unit,
     )
-    between = si.scale_of([each.difference.scaled(measure.factor) for each in peers], apart)
-    texts = [
-        si.estimate(each.scaled(measure.factor), unit, scaled)
-        for each, unit, scaled in (
-            (row.simulated, measure.unit, worlds),
-            (row.live, measure.unit, worlds),
-            (row.difference, apart, between),
-        )
-    ]
-    margin = si.text(row.bound * measure.factor, apart, scaled=between)
-    return texts[0], texts[1], texts[2], f"\u00b1 {margin}"
+    simulated, live, difference = (
+        si.estimate(each.scaled(measure.factor), measure.unit, scaled)
+        for each in (row.simulated, row.live, row.difference)
+    )
+    margin = si.text(row.bound * measure.factor, measure.unit, scaled=scaled)
+    return simulated, live, difference, f"\u00b1 {margin}"
 
 
 def write_comparison_report(directory: Path, title: str, found: Comparison, copies: int) -> None:

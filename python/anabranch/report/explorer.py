@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from anabranch import si, timeline
-from anabranch.observed import AXES, LANE, STATES, arrivals, natural, rate
+from anabranch.observed import AXES, LANE, OF_LINKS, STATES, arrivals, natural, rate
 from anabranch.recorded import Recorded, Series
 from anabranch.report import lanes, thinning
 from anabranch.report.capacity import bottlenecks
@@ -216,7 +216,7 @@ def _curves(result: Recorded, title: str, axis: str, names: list[str]) -> Chart:
                 series["value"][kept] / scaled.factor,
                 colour=index % 7,
                 dash=1 if "ssthresh" in kind else index // 7 % 4,
-                group="" if kind in ("queue", "regulator") else label,
+                group="" if kind in OF_LINKS else label,
                 note=_thinned(len(kept), len(series["time_s"])),
             )
         )

@@ -61,15 +61,15 @@ class Estimate:
         return f"{interval.removesuffix(')')}, n = {self.n})"
 
     def interval_text(self, digits: int = 2) -> str:
-        """`6.00 (5.98 to 6.02)`; of one sample the mean alone."""
+        """`6.00 (5.98 to 6.02)`; of one sample the mean alone. No zero has a minus."""
+        mean, low, high = (f"{each:z.{digits}f}" for each in (self.mean, self.ci_low, self.ci_high))
         if self.n <= 1:
-            return f"{self.mean:.{digits}f}"
+            return mean
         if self.exact:
             if self.ci_low == self.ci_high:
-                return f"{self.mean:.{digits}f} (in all {self.n} conditions)"
-            ends = f"{self.ci_low:.{digits}f} to {self.ci_high:.{digits}f}"
-            return f"{self.mean:.{digits}f} ({ends} in {self.n} conditions)"
-        return f"{self.mean:.{digits}f} ({self.ci_low:.{digits}f} to {self.ci_high:.{digits}f})"
+                return f"{mean} (in all {self.n} conditions)"
+            return f"{mean} ({low} to {high} in {self.n} conditions)"
+        return f"{mean} ({low} to {high})"
 
 
 def finite(samples: Iterable[float], confidence: float = 0.95) -> NDArray[np.float64]:

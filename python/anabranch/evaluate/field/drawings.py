@@ -99,7 +99,7 @@ def _shares(field: Field, standards: Sequence[str]) -> Figure:
 
 def _share(estimate: Estimate) -> str:
     """A share; with `?` where the interval does not say whether one of both is starved."""
-    return f"{estimate.mean:.2f}{'?' if Beside.of(estimate) is Beside.UNDECIDED else ''}"
+    return f"{estimate.mean:z.2f}{'?' if Beside.of(estimate) is Beside.UNDECIDED else ''}"
 
 
 def _losses(field: Field) -> Figure:

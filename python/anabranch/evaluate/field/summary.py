@@ -41,8 +41,8 @@ def interval(estimate: Estimate, digits: int) -> str:
     """Mean and interval; the mean alone where both ends show the same digits."""
     if estimate.n == 0:
         return "no samples"
-    ends = [f"{end:.{digits}f}" for end in (estimate.ci_low, estimate.ci_high)]
-    mean = f"{estimate.mean:.{digits}f}"
+    ends = [f"{end:z.{digits}f}" for end in (estimate.ci_low, estimate.ci_high)]
+    mean = f"{estimate.mean:z.{digits}f}"
     return mean if set(ends) == {mean} else f"{mean} ({ends[0]} to {ends[1]})"
 
 
