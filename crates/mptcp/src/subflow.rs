@@ -231,13 +231,13 @@ impl Subflow {
         }
     }
 
-    /// A segment without options came that acknowledges everything before `ack`, and is the next that the
-    /// subflow expects or not. True where that proves that something takes the options away (§3.7): nothing has
-    /// shown the contrary, and the first ACK of data has a DATA_ACK.
-    pub fn on_bare_ack(&mut self, ack: u64, is_next: bool) -> bool {
+    /// A segment without options came, which is the next that the subflow expects or not; `tells` where one of a peer
+    /// that speaks Multipath TCP has some: the first ACK of data, and a FIN. True where that proves that something
+    /// takes the options away (§3.7): nothing has shown the contrary.
+    pub fn on_bare_segment(&mut self, tells: bool, is_next: bool) -> bool {
         match &mut self.passage {
-            Passage::Unknown { .. } if ack > 1 && is_next => return true,
-            Passage::Unknown { bare } => *bare |= ack > 1,
+            Passage::Unknown { .. } if tells && is_next => return true,
+            Passage::Unknown { bare } => *bare |= tells,
             Passage::Proven => self.passage = Passage::Doubtful { is_next },
             Passage::Doubtful { is_next: before } => *before |= is_next,
         }

@@ -278,7 +278,7 @@ impl Connection {
         } else if segment.options.mptcp().is_empty()
             && !confirmed_join
             && self.lifetime == Lifetime::Open
-            && self.hears_bare_ack(i, segment, ack)
+            && self.hears_bare_segment(i, segment, ack)
         {
             return self.on_options_lost(i);
         }
@@ -291,11 +291,13 @@ impl Connection {
     /// away. Somebody off the path who has met the window has seldom met the number that comes next, too, and
     /// could have the connection give up Multipath TCP.
     #[cold]
-    fn hears_bare_ack(&mut self, i: usize, segment: &TcpSegment, ack: u64) -> bool {
+    fn hears_bare_segment(&mut self, i: usize, segment: &TcpSegment, ack: u64) -> bool {
         let tcp = &self.subflows[i].tcp;
         let end = tcp.received_offset(segment.seq.add(segment.seq_len()));
         let is_next = end == Some(tcp.next_expected());
-        self.subflows[i].on_bare_ack(ack, is_next)
+        // A FIN would have a DATA_ACK, too.
+        let tells = ack > 1 || segment.flags.contains(TcpFlags::FIN);
+        self.subflows[i].on_bare_segment(tells, is_next)
     }
 
     #[cold]
