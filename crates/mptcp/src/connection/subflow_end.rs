@@ -20,6 +20,10 @@ impl Connection {
     /// subflow alone (§3.3.4).
     #[cold]
     pub(super) fn on_subflow_fin(&mut self, i: usize) {
+        if self.session.is_multipath() && self.is_contiguous() && self.subflows[i].is_mute() {
+            // It ends the stream of a peer that has fallen back: its last segments had no options.
+            self.on_options_lost(i);
+        }
         if let Some(fallback) = self.session.fallback_mut() {
             fallback.fin_waits = true;
             self.read_subflow(i);

@@ -464,10 +464,10 @@ fn acks_with_forged_timestamps_deceive() {
     assert_eq!(verdict.excused, 1);
 }
 
-/// The peer had fallen back, which its FIN alone told, and the subflow was ended in answer: what was left to send
-/// could not leave any more. The connection ends by a reset, not in order.
+/// The peer has fallen back, which its FIN alone tells: it is the end of the peer's stream, and not of the subflow, which
+/// carries the rest of the answer.
 #[test]
-fn a_fallback_over_an_ended_subflow_is_no_end_in_order() {
+fn a_fin_without_options_is_the_end_of_a_stream() {
     let verdict = judged(
         r#"
         routers = ["r0-0"]
@@ -560,5 +560,85 @@ fn a_fallback_over_an_ended_subflow_is_no_end_in_order() {
         rate = "1 bit/s"
         "#,
     );
-    assert!(matches!(ends(&verdict)[3], End::GaveUp(_)), "{:?}", ends(&verdict));
+    assert_eq!(ends(&verdict)[3], End::Completed);
+}
+
+/// ... also where the FIN overtakes the data before it.
+#[test]
+fn a_fin_without_options_may_overtake_data() {
+    let verdict = judged(
+        r#"
+        seed = 638864625362
+
+        [[flows]]
+        from = "b"
+        name = "f0"
+        size = "0 B"
+        to = "a"
+
+        [[flows]]
+        count = 3
+        from = "a"
+        name = "f1"
+        port = 19782
+        protocol = "mptcp"
+        size = "200 B"
+        to = "b"
+
+        [[flows]]
+        from = "a"
+        name = "f2"
+        protocol = "mptcp"
+        reverse_size = "500 B"
+        to = "b"
+
+        [flows.sizes]
+        law = "constant"
+        mean = "1 B"
+
+        [flows.tcp]
+        initial_window = "rfc2581"
+        mss = "128 B"
+
+        [[hosts]]
+        name = "a"
+
+        [[hosts]]
+        name = "b"
+
+        [[links]]
+        delay = "0 us"
+        ends = ["a", "b"]
+        name = "l1"
+        rate = "2 Mbit/s"
+
+        [[links.impairments]]
+        every = 5
+        kind = "periodic"
+
+        [[links.impairments]]
+        distance = 1
+        kind = "reorder-distance"
+        longest = "1 ms"
+        probability = 0.5
+
+        [[links.reverse.impairments]]
+        kind = "bernoulli"
+        rate = 0.3
+
+        [[links.reverse.impairments]]
+        kind = "middlebox"
+        segments = "not-syn"
+        strip = ["mptcp"]
+
+        [[listen]]
+        host = "b"
+        port = 19782
+        protocol = "mptcp"
+
+        [listen.tcp]
+        mss = "128 B"
+        "#,
+    );
+    assert_eq!(*ends(&verdict).last().unwrap(), End::Completed);
 }
