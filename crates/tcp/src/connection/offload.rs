@@ -12,13 +12,13 @@ const LARGEST: u64 = 65_536;
 /// The packet that leaves at present.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Offload {
-    /// Its first octet behind the end.
+    /// Offset of the first octet behind it, as planned when its first segment left.
     end: u64,
-    /// It has several segments.
+    /// It has two segments or more: the last one has PSH.
     several: bool,
 }
 
-/// What bounds a packet.
+/// What decides how many segments a packet has, looked up when its first segment leaves.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
     /// Payload of a full segment, octets.
