@@ -8,12 +8,14 @@
 //! | [`Sacks`] | when a SACK is due, its duplicates, its way, the timestamp that it echoes |
 //! | [`Held`] | data behind a reset of its stream that is still due |
 //! | [`Parts`] | messages that were delivered in parts, for a user who wants them whole |
+//! | [`Window`] | what a_rwnd says |
 
 pub(crate) mod held;
 pub(crate) mod parts;
 pub(crate) mod reassembly;
 pub(crate) mod sacks;
 pub(crate) mod tsn_map;
+mod window;
 
 #[cfg(test)]
 mod tests;
@@ -27,6 +29,7 @@ use parts::Parts;
 use reassembly::{OVERHEAD, Reassembly, Received};
 use sacks::Sacks;
 use tsn_map::{Arrival, TsnMap};
+use window::Window;
 
 /// A SACK without gap blocks and duplicates has this many octets.
 pub(crate) const LEAST_SACK: u32 = 16;
@@ -71,10 +74,8 @@ pub(crate) struct Receiver {
     pub reassembly: Reassembly,
     /// `sacks` decides when a SACK is due.
     pub sacks: Sacks,
-    /// `advertised` is the a_rwnd of the last SACK, in octets.
-    advertised: u32,
-    /// `accepted` counts the octets that were let in since that SACK.
-    accepted: u64,
+    /// `window` decides what a_rwnd says.
+    window: Window,
     /// `held` is data behind a reset of its stream that is still due, if there is any.
     held: Option<Box<Held>>,
     /// `parts` joins messages that were delivered in parts; it exists once there was one.
@@ -93,8 +94,7 @@ impl Receiver {
             map: TsnMap::starting_at(1),
             reassembly,
             sacks: Sacks::new(way),
-            advertised: buffer,
-            accepted: 0,
+            window: Window::new(buffer),
             held: None,
             parts: None,
         }
@@ -126,8 +126,8 @@ impl Receiver {
         self.held_memory() + parts + self.map.memory() + duplicates as u64
     }
 
-    /// Notes that a chunk with `len` octets of user data came, and returns what becomes of it;
-    /// `buffer` is the size of the receive buffer, in octets.
+    /// Notes that a chunk with `len` octets of user data came, and returns what becomes of it.
+    /// `limits` are the path's MTU and the receive buffer, in octets.
     #[inline(always)]
     pub fn arrive(
         &mut self,
@@ -135,7 +135,7 @@ impl Receiver {
         len: u32,
         flags: DataFlags,
         stream: u16,
-        buffer: u32,
+        limits: (u32, u32),
     ) -> Arrived {
         if len == 0 {
             return Arrived::Empty;
@@ -163,13 +163,11 @@ impl Receiver {
             self.sacks.ask();
             return Arrived::Refused;
         }
-        if !self.has_room(offset, len as u64, buffer as u64) {
-            self.reassembly.relieve();
-            self.sacks.ask();
-            return Arrived::NoRoom;
+        if !self.has_room(offset, len as u64, limits) {
+            return self.refuse(len, limits.1);
         }
         self.map.insert(offset);
-        self.accepted += len as u64;
+        self.window.accept(len);
         if flags.contains(DataFlags::IMMEDIATE) {
             self.sacks.ask(); // RFC 7053
         }
@@ -179,15 +177,30 @@ impl Receiver {
         }
     }
 
+    /// Refuses a chunk with `len` octets, which the receive buffer has no room for.
+    #[cold]
+    fn refuse(&mut self, len: u32, buffer: u32) -> Arrived {
+        let held = self.octets();
+        if held + len as u64 <= buffer as u64 {
+            self.window.note_full_memory(held);
+        }
+        self.reassembly.relieve();
+        self.sacks.ask();
+        Arrived::NoRoom
+    }
+
     /// Returns whether the receive buffer takes the chunk. What fills the first gap is let in
     /// beyond the buffer, so that it can drain; memory, with [`OVERHEAD`] for each piece, never
-    /// exceeds four times the buffer.
-    fn has_room(&self, offset: u64, len: u64, buffer: u64) -> bool {
+    /// exceeds four times the buffer. A buffer counts as large enough for the overhead of as many
+    /// chunks of one octet as a packet has octets: what it takes of them is worth a packet then, and
+    /// the peer, which avoids silly windows, does not wait for more.
+    fn has_room(&self, offset: u64, len: u64, (mtu, buffer): (u32, u32)) -> bool {
         let memory = self.held_memory() + len + OVERHEAD;
+        let most = u64::from(buffer).max(OVERHEAD * u64::from(mtu));
         if offset == self.map.next && self.map.has_gaps() {
-            return memory <= 4 * buffer;
+            return memory <= 4 * most;
         }
-        self.octets() + len <= buffer && memory <= 2 * buffer
+        self.octets() + len <= u64::from(buffer) && memory <= 2 * most
     }
 
     /// Returns how many octets of memory the data takes that has arrived and has not been read.
@@ -211,25 +224,10 @@ impl Receiver {
         self.held.take().map_or_else(Vec::new, |held| held.into_chunks())
     }
 
-    /// Returns the room that is left in the receive buffer, in octets.
-    fn window(&self, buffer: u32) -> u32 {
-        (buffer as u64).saturating_sub(self.octets()) as u32
-    }
-
-    /// Returns the a_rwnd of the next SACK, in octets. A window that is less than a packet, or half
-    /// of the buffer, does not open by less than that (silly windows, RFC 9260 §6.2, as in RFC 1122
-    /// §4.2.3.3): what the last SACK left of it is told again.
-    fn worthy_window(&self, mtu: u32, buffer: u32) -> u32 {
-        let (room, worth) = (self.window(buffer), mtu.min(buffer / 2));
-        let left = (self.advertised as u64).saturating_sub(self.accepted) as u32;
-        if left < worth && room > left && room - left < worth { left } else { room }
-    }
-
     /// Asks for a SACK if reading has opened a window that was closed, once the room is worth it
     /// (RFC 9260 §6.2, window updates).
     pub fn update_window(&mut self, mtu: u32, buffer: u32) {
-        let worth = (2 * mtu).min(buffer / 2);
-        if self.advertised < mtu && self.window(buffer) >= worth.max(self.advertised) {
+        if self.window.has_reopened(self.octets(), (mtu, buffer)) {
             self.sacks.ask();
         }
     }
@@ -240,23 +238,18 @@ impl Receiver {
         LEAST_SACK + 4 * self.sacks.duplicates().len() as u32
     }
 
-    /// Makes a SACK of what has arrived, of at most `room` octets. With `counts_packets` it says
-    /// how many packets it answers, 1 to 3.
-    pub fn take_sack(
-        &mut self,
-        room: u32,
-        (mtu, buffer): (u32, u32),
-        counts_packets: bool,
-    ) -> SackChunk {
+    /// Makes a SACK of what has arrived, of at most `room` octets. `limits` are the path's MTU and
+    /// the receive buffer, in octets. With `counts_packets` it says how many packets it answers, 1
+    /// to 3.
+    pub fn take_sack(&mut self, room: u32, limits: (u32, u32), counts_packets: bool) -> SackChunk {
         let most = (room.saturating_sub(self.least_sack()) / 4) as usize;
         let gaps = if self.map.has_gaps() { self.map.blocks(most) } else { Vec::new() };
         let packets = match counts_packets {
             true => self.sacks.packets().clamp(1, 3) as u8,
             false => 0,
         };
-        self.advertised = self.worthy_window(mtu, buffer);
-        self.accepted = 0;
-        let (cum_tsn, a_rwnd) = (self.cumulative_tsn(), self.advertised);
+        let a_rwnd = self.window.advertise(self.octets(), limits);
+        let cum_tsn = self.cumulative_tsn();
         let duplicates = self.sacks.take(!gaps.is_empty());
         SackChunk { cum_tsn, a_rwnd, gaps, duplicates, packets }
     }

@@ -112,8 +112,8 @@ impl Association {
         if !self.state().may_receive() {
             return None;
         }
-        let buffer = self.config.receive_buffer;
-        match self.receiver.arrive(tsn, payload.len(), flags, stream, buffer) {
+        let limits = (self.paths.room.mtu, self.config.receive_buffer);
+        match self.receiver.arrive(tsn, payload.len(), flags, stream, limits) {
             Arrived::New(offset) => return Some(offset),
             Arrived::Refused => {}
             Arrived::NoRoom => self.tell_of_messages(),

@@ -19,7 +19,7 @@ fn arrive(receiver: &mut Receiver, tsn: u32, len: u32, stream: u16) -> Arrived {
     receiver.reassembly.set_now(Time::ZERO);
     let due = receiver.map.next;
     let flags = DataFlags::WHOLE.union(DataFlags::UNORDERED);
-    let arrived = receiver.arrive(Serial32(tsn), len, flags, stream, BUFFER);
+    let arrived = receiver.arrive(Serial32(tsn), len, flags, stream, (1500, BUFFER));
     if let Arrived::New(offset) = arrived {
         let payload = Payload::virtual_of(len);
         let data = DataChunk { flags, tsn: Serial32(tsn), stream, ssn: 0, ppid: 0, payload };
@@ -68,6 +68,43 @@ fn a_window_that_was_closed_is_opened() {
     receiver.update_window(1500, BUFFER);
     assert!(receiver.sacks.is_due());
     assert_eq!(receiver.take_sack(100, (1500, BUFFER), false).a_rwnd, 1500);
+}
+
+/// RFC 9260 §6.2, §3.3.4: what waits lessens the window by its octets, and what was read adds them.
+#[test]
+fn the_window_is_the_room_that_is_left() {
+    let mut receiver = receiver();
+    let told = |receiver: &mut Receiver| receiver.take_sack(100, (500, BUFFER), false).a_rwnd;
+    assert_eq!(told(&mut receiver), 3000);
+    arrive(&mut receiver, 100, 700, 0);
+    assert_eq!(told(&mut receiver), 2300);
+    arrive(&mut receiver, 102, 600, 0);
+    assert_eq!(told(&mut receiver), 1700, "behind a gap as well");
+    receiver.reassembly.receive();
+    assert_eq!(told(&mut receiver), 2400);
+}
+
+/// The memory of twice 64 times the MTU takes 2953 messages of one octet, with 64 for each. The next is
+/// refused, and from then on the window says what such messages find room for.
+#[test]
+fn the_window_of_small_messages_is_what_fits_of_them() {
+    let mut receiver = receiver();
+    let told = |receiver: &mut Receiver| receiver.take_sack(100, (1500, BUFFER), false).a_rwnd;
+    for tsn in 100..100 + 2953 {
+        assert!(matches!(arrive(&mut receiver, tsn, 1, 0), Arrived::New(_)));
+    }
+    assert_eq!(told(&mut receiver), 47, "nothing was refused yet");
+    assert_eq!(arrive(&mut receiver, 3053, 1, 0), Arrived::NoRoom);
+    assert_eq!(told(&mut receiver), 0);
+    for read in 1..=2953 {
+        receiver.reassembly.receive();
+        receiver.update_window(1500, BUFFER);
+        assert_eq!(receiver.sacks.is_due(), read >= 1476, "half of what fits is worth a SACK");
+    }
+    assert_eq!(told(&mut receiver), 2953);
+    arrive(&mut receiver, 3053, 1400, 0);
+    receiver.reassembly.receive();
+    assert_eq!(told(&mut receiver), 3000, "larger messages fill less of the memory");
 }
 
 /// A SACK of four gap blocks has 32 octets.
