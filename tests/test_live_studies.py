@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from anabranch import RunError, Scenario, tables
+from anabranch import Scenario, tables
 from anabranch.rows import Lateness
 from anabranch.studies import ALL
 from anabranch.studies.mcubic import live as mcubic_live
@@ -109,9 +109,12 @@ def test_a_connection_has_all_its_paths(tmp_path: Path) -> None:
     single = trial.scenario.set('flows.multipath.mptcp.path_manager="single"')
     (lacking,) = worlds.simulated([replace(trial, scenario=single)]).values()
 
-    worlds.check_paths("t0n0", whole, whole)
-    with pytest.raises(RunError, match=r"multipath of t0n0 had 1 of 2 paths, not a\.y to b\.y"):
-        worlds.check_paths("t0n0", lacking, whole)
+    assert worlds.lacks("t0n0", whole, whole) == ""
+    lack = worlds.lacks("t0n0", lacking, whole)
+    assert lack == "multipath of t0n0 had 1 of 2 paths, not a.y to b.y"
+    tried = worlds.Tried(lacking, True, (), lack)
+    assert not tried.counts and tried.is_worth_more(1) and not tried.is_worth_more(2)
+    assert tried.rank > worlds.Tried(whole, True, ("late",)).rank
 
 
 def test_what_the_peer_says(tmp_path: Path) -> None:

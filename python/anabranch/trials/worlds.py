@@ -30,6 +30,8 @@ ENDLESS_ATTEMPTS = 2
 FORMAT = 4
 """Raised when the layout of the files changes."""
 SIMULATED_TOGETHER = 64
+MOST_LACKING = 0.2
+"""If more than this part of all trials lack a path, it is no accident, and the comparison ends."""
 PATIENCE, PATIENCE_S = 3, 20
 """A batch that takes so many times as long as in virtual time, and so many seconds more, is
 stopped."""
@@ -56,7 +58,7 @@ class Timing:
     doubts: tuple[str, ...]
     """What the attempts have left in doubt."""
     doubtful: int = 0
-    """Trials that are in doubt, or have not ended."""
+    """Trials that are in doubt, have not ended, or lacked a path."""
 
     @classmethod
     def of(cls, batch: str, attempts: Sequence[Batch], tried: Sequence[Tried]) -> Timing:
@@ -64,12 +66,15 @@ class Timing:
         first = attempts[0].told
         late = first.lateness
         unended = sum(not each.ended for each in tried)
-        doubtful = [each.doubts[0] for each in tried if each.ended and each.doubts]
+        other = [each.lacks for each in tried if each.ended and each.lacks]
+        doubtful = [each.doubts[0] for each in tried if each.counts and each.doubts]
         doubts = []
         if doubtful:
             doubts.append(f"{len(doubtful)} of {len(tried)} trials: {doubtful[0]}")
         if unended:
             doubts.append(f"{unended} of {len(tried)} transfers did not end, and are left out")
+        if other:
+            doubts.append(f"{len(other)} of {len(tried)} trials are left out: {other[0]}")
         return cls(
             batch,
             len(tried),
@@ -80,7 +85,7 @@ class Timing:
             late.max_s,
             first.longest_absence_s,
             tuple(doubts),
-            len(doubtful) + unended,
+            len(doubtful) + unended + len(other),
         )
 
 
@@ -117,15 +122,22 @@ class Tried:
     """Everything has arrived that arrives in virtual time."""
     doubts: tuple[str, ...]
     """Why its timing may have changed the result."""
+    lacks: str = ""
+    """Which path was missing that it has in virtual time, in words."""
 
     @property
-    def rank(self) -> tuple[bool, int]:
+    def counts(self) -> bool:
+        """Whether it is of the condition that was to be measured."""
+        return self.ended and not self.lacks
+
+    @property
+    def rank(self) -> tuple[bool, bool, int]:
         """Less is better."""
-        return not self.ended, len(self.doubts)
+        return not self.ended, bool(self.lacks), len(self.doubts)
 
     def is_worth_more(self, attempts: int) -> bool:
-        """Whether it runs again after so many attempts: once where it has not ended."""
-        return bool(self.doubts) if self.ended else attempts < ENDLESS_ATTEMPTS
+        """Whether it runs again after so many attempts: once where it does not count."""
+        return bool(self.doubts) if self.counts else attempts < ENDLESS_ATTEMPTS
 
 
 @dataclass(frozen=True)
@@ -162,14 +174,17 @@ def run(
         most_load,
     )
     live: dict[Any, RunResult] = {}
-    timings = []
+    timings, lacking = [], []
     progress(0, len(groups))
     for number, group in enumerate(groups):
         name = f"batch-{number:02d}"
         tried, timing = _live(group, directory / name, before, resume)
-        live |= {key: each.result for key, each in tried.items() if each.ended}
+        live |= {key: each.result for key, each in tried.items() if each.counts}
+        lacking += [each.lacks for each in tried.values() if each.lacks]
         timings.append(timing)
         progress(number + 1, len(groups))
+    if len(lacking) > MOST_LACKING * len(trials):
+        raise RunError(f"live run: {len(lacking)} of {len(trials)} trials: {lacking[0]}")
     loads = [sum(load(before[trial.key]) for trial in group) for group in groups]
     return Worlds(before, live, timings, loads)
 
@@ -216,26 +231,21 @@ def _live(
 
 
 def _tried(trial: Trial, result: RunResult, before: RunResult, told: Told) -> Tried:
-    check_paths(trial.name, result, before)
     hosts = (f"{trial.name}{MARK}{host}" for host in trial.external)
     doubts = tuple(doubt for host in hosts for doubt in told.doubts.get(host, []))
-    return Tried(result, _ended(result, before), doubts)
+    return Tried(result, _ended(result, before), doubts, lacks(trial.name, result, before))
 
 
-def check_paths(name: str, live: RunResult, simulated: RunResult) -> None:
-    """A Multipath TCP connection that had several paths in virtual time must have them live.
-
-    Raises:
-        RunError: it had fewer: what was measured is another condition.
-    """
+def lacks(name: str, live: RunResult, simulated: RunResult) -> str:
+    """Which paths a Multipath TCP connection of the trial had in virtual time and not live, in
+    words; nothing if there is none. Such a run is of another condition: its kernels fell back to
+    TCP, say, because the first packets were lost (RFC 8684 §3.7)."""
     for number, flow in enumerate(simulated.flows):
         wanted, found = (_paths(run, run.flows[number].flow) for run in (simulated, live))
         if flow.protocol == "mptcp" and len(found) < len(wanted):
             missing = ", ".join(" to ".join(ends) for ends in sorted(wanted - found))
-            raise RunError(
-                f"live run: {flow.flow} of {name} had {len(found)} of {len(wanted)} paths,"
-                f" not {missing}"
-            )
+            return f"{flow.flow} of {name} had {len(found)} of {len(wanted)} paths, not {missing}"
+    return ""
 
 
 def _paths(run: RunResult, flow: str) -> set[tuple[str, str]]:
