@@ -40,9 +40,15 @@ def test_it_says_when_it_failed_over_and_why(failover: RunResult) -> None:
     gaps = np.diff([event.time_s for event in timeouts])
     assert len(timeouts) >= 3 and 6.0 < timeouts[0].time_s < 8.0
     assert gaps[:2] == pytest.approx([2.0, 4.0], abs=0.1)
+    assert [event.cause for event in timeouts[:3]] == [
+        "after 1.000 s, next after 2.000 s, 1 error in a row",
+        "after 2.000 s, next after 4.000 s, 2 errors in a row",
+        "after 4.000 s, next after 8.000 s, 3 errors in a row",
+    ]
     # The path is given up at the last of them, and new data goes the other way at once.
     (down,) = (e for e in of(events, "transfer.b.x", "state") if e.detail == "inactive")
     assert down.time_s == timeouts[2].time_s
+    assert down.cause == "3 errors in a row"
     moved = of(events, "transfer.b.y", "data")[0]
     assert moved.time_s == pytest.approx(down.time_s, abs=0.1)
     assert down.until_s is not None and down.until_s > 20.0
@@ -150,7 +156,7 @@ def test_it_is_a_table_and_a_chart(failover: RunResult, tmp_path: Path) -> None:
     with (tmp_path / "timeline.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == len(failover.timeline())
-    assert tuple(rows[0]) == ("time_s", "until_s", "lane", "kind", "detail", "host")
+    assert tuple(rows[0]) == ("time_s", "until_s", "lane", "kind", "detail", "host", "cause")
     with (tmp_path / "events.csv").open(encoding="utf-8") as file:
         told = list(csv.DictReader(file))
     assert {row["end"] for row in told} == {"sender", "receiver"}

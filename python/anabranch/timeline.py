@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from anabranch import si
 from anabranch.observed import STATES, natural
 from anabranch.recorded import Recorded
-from anabranch.rows import Row
+from anabranch.rows import FlowEvent, Row
 
 BURST_S = 0.05
 """Losses, or retransmissions, that follow each other within this time are one event."""
@@ -47,6 +47,8 @@ class Event(Row):
     """In words."""
     host: str = ""
     """The host at which it happened, of what happens at one."""
+    cause: str = ""
+    """What brought it about, in words, where that is known."""
 
 
 def events(result: Recorded) -> list[Event]:
@@ -107,6 +109,12 @@ def _intervals(link: str, impairment: Mapping[str, Any], end_s: float) -> Iterat
 
 
 def _states(result: Recorded) -> Iterator[Event]:
+    """The states of paths, with what brought each about where `events` are observed, too."""
+    causes = {
+        (f"{row.flow}.{row.path}", row.event.removeprefix("path "), row.time_s): row.cause
+        for row in result.events
+        if _is_state(row) and row.cause
+    }
     for of, times, values in _of(result, "path_state"):
         if not len(values):
             continue
@@ -114,19 +122,28 @@ def _states(result: Recorded) -> Iterator[Event]:
         for at, change in enumerate(changes):
             last = at + 1 == len(changes)
             until = result.run.end_s if last else float(times[changes[at + 1]])
-            yield Event(float(times[change]), until, of, "state", STATES[int(values[change])])
+            since, state = float(times[change]), STATES[int(values[change])]
+            cause = causes.get((of, state, since), "")
+            yield Event(since, until, of, "state", state, cause=cause)
 
 
 def _happened(result: Recorded) -> Iterator[Event]:
     """What was observed as `events`, in the lane of its flow or path; what happened at the end that
     receives the data has a lane of its own."""
     for row in result.events:
+        if _is_state(row):
+            continue
         lane = f"{row.flow}.{row.path}" if row.path else row.flow
         if row.end == "receiver":
             lane = f"{lane} (at {row.host})"
         detail = row.event if row.count == 1 else f"{row.event}, {row.count:,} times"
         until = row.until_s if row.until_s > row.time_s else None
-        yield Event(row.time_s, until, lane, row.kind, detail, row.host)
+        yield Event(row.time_s, until, lane, row.kind, detail, row.host, row.cause or "")
+
+
+def _is_state(row: FlowEvent) -> bool:
+    """Whether the row is of a path's state at the sender, whose lanes `path_state` fills."""
+    return row.kind == "state" and row.end == "sender"
 
 
 def _bursts(result: Recorded) -> Iterator[Event]:

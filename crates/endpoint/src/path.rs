@@ -5,7 +5,7 @@ use anabranch_units::Span;
 use anabranch_wire::Addr;
 
 /// Whether a path may carry data (RFC 9260 §5.4, §8.2, RFC 7829 §3).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum PathState {
     /// No heartbeat has been answered yet.
     Unconfirmed,

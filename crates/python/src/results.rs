@@ -78,6 +78,7 @@ fn event<'py>(py: Python<'py>, row: &EventRow) -> PyResult<Bound<'py, PyDict>> {
     dict.set_item("path", &row.path)?;
     dict.set_item("kind", row.kind)?;
     dict.set_item("event", &row.event)?;
+    dict.set_item("cause", &row.cause)?;
     dict.set_item("count", row.count)?;
     Ok(dict)
 }
@@ -263,6 +264,8 @@ fn info<'py>(py: Python<'py>, run: &RunInfo) -> PyResult<Bound<'py, PyDict>> {
     dict.set_item("cpu_s", run.cpu_s)?;
     dict.set_item("end_s", run.end_s)?;
     dict.set_item("ended", run.ended.name())?;
+    dict.set_item("cores", run.cores)?;
+    dict.set_item("one_core", &run.one_core)?;
     dict.set_item("trace_hash", run.trace_hash.map(|hash| format!("{hash:016x}")))?;
     dict.set_item("warnings", run.warnings.iter().map(Warning::to_string).collect::<Vec<_>>())?;
     dict.set_item("resolved", &run.resolved)?;

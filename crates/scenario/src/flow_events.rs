@@ -4,7 +4,7 @@ use crate::build::BuiltFlow;
 use crate::record::path_name;
 use crate::schema::{Observe, Protocol, Scenario, What};
 use crate::transport::Transport;
-use anabranch_sim::observe::{EventRecorder, FlowEvent, Paths};
+use anabranch_sim::observe::{Cause, EventRecorder, FlowEvent, Paths};
 use anabranch_sim::{Handle, Side, Simulation};
 
 /// An event of a flow, or several equal ones in a row.
@@ -26,6 +26,8 @@ pub struct EventRow {
     pub kind: &'static str,
     /// What happened, in words.
     pub event: String,
+    /// What brought it about, in words, where that is known.
+    pub cause: Option<String>,
     /// Number of equal events in a row.
     pub count: u64,
 }
@@ -88,6 +90,7 @@ impl Events {
                 path: event.path.map(|path| path_name(&path, simulation)),
                 kind: event.kind.group(),
                 event: event.kind.text(),
+                cause: event.cause.map(Cause::text),
                 count: event.count,
             }
         };

@@ -147,8 +147,11 @@ class FlowEvent(Row):
     """Of a flow with several paths which, by the name that its series have."""
     kind: str
     """`handshake`, `close`, `address`, `heartbeat`, `mark`, `ecn`, `fast-retransmit`, `timeout`,
-    `probe` or `undo`."""
+    `probe`, `undo` or `state`."""
     event: str
     """What happened, in words."""
+    cause: str | None
+    """What brought the first of them about, in words: how long the timer ran, how many errors in a
+    row the path had."""
     count: int
     """How often."""

@@ -19,7 +19,7 @@ pub use capture::Capture;
 pub use cells::CellRecorder;
 pub use check::ConservationChecker;
 pub use compression::{Compression, CompressionRecorder};
-pub use flow_events::{EventRecorder, FlowEvent, FlowEventKind, Paths, Signal};
+pub use flow_events::{Cause, EventRecorder, FlowEvent, FlowEventKind, Paths, Signal};
 pub use hash::TraceHash;
 pub use packets::{Arrivals, Lane, PacketRecorder, Ranges, Sends};
 pub use paths::{PathQuantity, PathRecorder};

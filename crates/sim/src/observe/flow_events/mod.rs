@@ -1,9 +1,10 @@
 //! What happens to a flow besides its data, at both ends: handshakes, marks and what they cost, fast
-//! retransmits and timeouts, heartbeats, changes of addresses, the end.
+//! retransmits and timeouts, heartbeats, changes of addresses and of path states, the end.
 //!
 //! Signals and marks are read from packets where an endpoint sends or receives them; timeouts,
-//! retransmits and reductions are found where a count of the endpoint has grown. Equal events at one
-//! place that follow each other within [`TOGETHER`] are one, with their number.
+//! retransmits and reductions are found where a count of the endpoint has grown, changes of states
+//! where two looks differ. Equal events at one place that follow each other within [`TOGETHER`] are
+//! one, with their number.
 
 mod signal;
 #[cfg(test)]
@@ -13,7 +14,7 @@ pub use signal::Signal;
 
 use super::{Interests, Observer, PacketEvent, PacketEventKind};
 use crate::flow::{FlowId, Side};
-use anabranch_endpoint::{Observation, PathId, PathObservation};
+use anabranch_endpoint::{Observation, PathId, PathObservation, PathState};
 use anabranch_units::{Span, Time};
 use anabranch_wire::{Addr, Ecn, FlowKey, Packet};
 use std::collections::BTreeMap;
@@ -40,11 +41,13 @@ pub enum FlowEventKind {
     TailLossProbe,
     /// A reduction was undone as needless (RFC 4015).
     Undone,
+    /// The endpoint's view of a path changed to this.
+    Path(PathState),
 }
 
 impl FlowEventKind {
     /// Returns the group of the kind: `handshake`, `close`, `address`, `heartbeat`, `mark`, `ecn`,
-    /// `fast-retransmit`, `timeout`, `probe` or `undo`.
+    /// `fast-retransmit`, `timeout`, `probe`, `undo` or `state`.
     pub const fn group(self) -> &'static str {
         match self {
             FlowEventKind::Sent(signal) | FlowEventKind::Received(signal) => signal.names().1,
@@ -54,6 +57,7 @@ impl FlowEventKind {
             FlowEventKind::Timeout => "timeout",
             FlowEventKind::TailLossProbe => "probe",
             FlowEventKind::Undone => "undo",
+            FlowEventKind::Path(_) => "state",
         }
     }
 
@@ -68,6 +72,12 @@ impl FlowEventKind {
             FlowEventKind::Timeout => "retransmission timeout".to_owned(),
             FlowEventKind::TailLossProbe => "tail loss probe".to_owned(),
             FlowEventKind::Undone => "needless reduction undone".to_owned(),
+            FlowEventKind::Path(PathState::Unconfirmed) => "path unconfirmed".to_owned(),
+            FlowEventKind::Path(PathState::Active) => "path active".to_owned(),
+            FlowEventKind::Path(PathState::PotentiallyFailed) => {
+                "path potentially failed".to_owned()
+            }
+            FlowEventKind::Path(PathState::Inactive) => "path inactive".to_owned(),
         }
     }
 }
@@ -88,6 +98,47 @@ pub struct FlowEvent {
     pub path: Option<PathId>,
     /// The kind of event that happened.
     pub kind: FlowEventKind,
+    /// What brought the first of them about, where that is known.
+    pub cause: Option<Cause>,
+}
+
+/// The state of a timer or of a path's errors that brought an event about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Cause {
+    /// The timer ran for `expired`; the retransmission timeout is `next` from now on. `errors` is
+    /// how many errors in a row the path has had, of a transport that counts them.
+    Timer {
+        /// Retransmission timeout that had been in force.
+        expired: Span,
+        /// Retransmission timeout now in force.
+        next: Span,
+        /// Errors in a row, with this one.
+        errors: Option<u32>,
+    },
+    /// So many errors in a row: timeouts and unanswered heartbeats (RFC 9260 §8.2).
+    Errors(u32),
+}
+
+impl Cause {
+    /// Returns the cause in words.
+    pub fn text(self) -> String {
+        match self {
+            Cause::Timer { expired, next, errors } => {
+                let errors = errors.map_or_else(String::new, |count| format!(", {}", row(count)));
+                format!(
+                    "after {:.3} s, next after {:.3} s{errors}",
+                    expired.as_secs_f64(),
+                    next.as_secs_f64()
+                )
+            }
+            Cause::Errors(count) => row(count),
+        }
+    }
+}
+
+/// Errors in a row, in words.
+fn row(count: u32) -> String {
+    format!("{count} error{} in a row", if count == 1 { "" } else { "s" })
 }
 
 /// What the paths of a flow are.
@@ -114,14 +165,24 @@ struct Track {
     events: Vec<FlowEvent>,
     /// The last event of its kind and place.
     last: BTreeMap<(Side, Option<PathId>, FlowEventKind), usize>,
-    /// Counts of both ends, and of their paths.
-    counts: [Counts; 2],
-    of_paths: BTreeMap<(Side, PathId), Counts>,
+    /// Both ends, and their paths, when they were last looked at; an end at first is not.
+    ends: [Option<Look>; 2],
+    of_paths: BTreeMap<(Side, PathId), Look>,
     /// Subflows in the order in which they were seen first, by the direction of the data.
     subflows: Vec<FlowKey>,
 }
 
-/// Counts of an endpoint or a path when it was last looked at.
+/// An endpoint or a path when it was looked at.
+#[derive(Clone, Copy, Debug)]
+struct Look {
+    counts: Counts,
+    /// Retransmission timeout in force.
+    rto: Span,
+    /// Errors in a row and state, of a path.
+    path: Option<(u32, PathState)>,
+}
+
+/// Counts of an endpoint or a path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 struct Counts {
     timeouts: u64,
@@ -148,7 +209,7 @@ impl EventRecorder {
             paths,
             events: Vec::new(),
             last: BTreeMap::new(),
-            counts: Default::default(),
+            ends: [None; 2],
             of_paths: BTreeMap::new(),
             subflows: Vec::new(),
         });
@@ -206,8 +267,9 @@ impl Observer for EventRecorder {
             counts.fast_retransmits = state.fast_retransmits;
             counts.ecn_reductions = state.ecn_reductions;
         }
-        let before = std::mem::replace(&mut track.counts[side as usize], counts);
-        track.note_growth(now, side, None, before, counts);
+        let look = Look { counts, rto: state.rto, path: None };
+        let before = track.ends[side as usize].replace(look);
+        track.note_changes(now, side, None, before, look);
     }
 
     fn path(&mut self, now: Time, flow: FlowId, side: Side, state: &PathObservation) {
@@ -222,8 +284,9 @@ impl Observer for EventRecorder {
         };
         let path = track.path(side, state.local, state.remote, state.subflow.unwrap_or(0));
         // Destinations share the address of this end: each is a path of its own here.
-        let before = track.of_paths.insert((side, state.id()), counts).unwrap_or_default();
-        track.note_growth(now, side, path, before, counts);
+        let look = Look { counts, rto: state.rto, path: Some((state.errors, state.state)) };
+        let before = track.of_paths.insert((side, state.id()), look);
+        track.note_changes(now, side, path, before, look);
     }
 }
 
@@ -247,7 +310,7 @@ impl Track {
             _ => 0,
         };
         let path = self.path(side, local, remote, subflow);
-        self.note(now, side, path, kind, 1);
+        self.note(now, (side, path, kind), 1, None);
     }
 
     /// Returns the index of the packet's subflow among those between its addresses.
@@ -262,45 +325,66 @@ impl Track {
         u8::try_from(number).unwrap_or(u8::MAX)
     }
 
-    fn note_growth(
+    /// Notes what has changed since the look `before`, if there was one.
+    fn note_changes(
         &mut self,
         now: Time,
         side: Side,
         path: Option<PathId>,
-        before: Counts,
-        counts: Counts,
+        before: Option<Look>,
+        look: Look,
     ) {
-        if before == counts {
+        if let (Some((errors, state)), Some((_, earlier))) =
+            (look.path, before.and_then(|look| look.path))
+            && state != earlier
+        {
+            let cause = (errors > 0).then_some(Cause::Errors(errors));
+            self.note(now, (side, path, FlowEventKind::Path(state)), 1, cause);
+        }
+        let counts = look.counts;
+        let earlier = before.map_or(Counts::default(), |look| look.counts);
+        if earlier == counts {
             return;
         }
-        for (kind, before, count) in [
-            (FlowEventKind::Timeout, before.timeouts, counts.timeouts),
-            (FlowEventKind::FastRetransmit, before.fast_retransmits, counts.fast_retransmits),
-            (FlowEventKind::EcnReduction, before.ecn_reductions, counts.ecn_reductions),
-            (FlowEventKind::TailLossProbe, before.tail_loss_probes, counts.tail_loss_probes),
-            (FlowEventKind::Undone, before.undone, counts.undone),
+        let timer = before.map(|before| Cause::Timer {
+            expired: before.rto,
+            next: look.rto,
+            errors: look.path.map(|(errors, _)| errors),
+        });
+        for (kind, before, count, cause) in [
+            (FlowEventKind::Timeout, earlier.timeouts, counts.timeouts, timer),
+            (
+                FlowEventKind::FastRetransmit,
+                earlier.fast_retransmits,
+                counts.fast_retransmits,
+                None,
+            ),
+            (FlowEventKind::EcnReduction, earlier.ecn_reductions, counts.ecn_reductions, None),
+            (FlowEventKind::TailLossProbe, earlier.tail_loss_probes, counts.tail_loss_probes, None),
+            (FlowEventKind::Undone, earlier.undone, counts.undone, None),
         ] {
             if count > before {
-                self.note(now, side, path, kind, count - before);
+                self.note(now, (side, path, kind), count - before, cause);
             }
         }
     }
 
+    /// Notes `count` equal events at a place.
     fn note(
         &mut self,
         now: Time,
-        side: Side,
-        path: Option<PathId>,
-        kind: FlowEventKind,
+        place: (Side, Option<PathId>, FlowEventKind),
         count: u64,
+        cause: Option<Cause>,
     ) {
-        let last = self.last.get(&(side, path, kind)).map(|at| &mut self.events[*at]);
+        let last = self.last.get(&place).map(|at| &mut self.events[*at]);
         if let Some(last) = last.filter(|last| now <= last.until + TOGETHER) {
             last.until = now;
             last.count += count;
             return;
         }
-        self.last.insert((side, path, kind), self.events.len());
-        self.events.push(FlowEvent { from: now, until: now, count, side, path, kind });
+        self.last.insert(place, self.events.len());
+        let (side, path, kind) = place;
+        self.events.push(FlowEvent { from: now, until: now, count, side, path, kind, cause });
     }
 }

@@ -166,6 +166,54 @@ fn both_ends_call_a_path_the_same() {
     assert_eq!(bench.told()[2].2, "retransmission timeout");
 }
 
+/// A timeout says how long the timer ran, and a path that is given up after how many errors.
+#[test]
+fn timeouts_and_states_tell_what_brought_them_about() {
+    let mut bench = Bench::new(Paths::Destinations);
+    let path = |timeouts, seconds, errors, state| PathObservation {
+        local: Addr(2),
+        remote: Addr(8),
+        subflow: None,
+        state,
+        cwnd: 1,
+        ssthresh: 1,
+        in_flight: 0,
+        srtt: None,
+        rto: Span::from_secs(seconds),
+        errors,
+        timeouts,
+        fast_retransmits: 0,
+        ecn_reductions: 0,
+        packets: 0,
+        retransmitted: 0,
+        bytes_acked: 0,
+        bytes_received: None,
+        heartbeats: 0,
+        coupling: None,
+    };
+    let mut look = |ms, state| bench.0.path(at(ms), FLOW, Side::Client, &state);
+    look(0, path(0, 1, 0, PathState::Active));
+    look(1000, path(1, 2, 1, PathState::Active));
+    look(3000, path(2, 4, 2, PathState::Inactive));
+    look(9000, path(2, 4, 0, PathState::Active));
+    let told: Vec<_> = bench
+        .0
+        .events(FLOW)
+        .iter()
+        .map(|event| (event.kind.text(), event.cause.map(Cause::text).unwrap_or_default()))
+        .collect();
+    let words = |what: &str, why: &str| (what.to_owned(), why.to_owned());
+    assert_eq!(
+        told,
+        [
+            words("retransmission timeout", "after 1.000 s, next after 2.000 s, 1 error in a row"),
+            words("path inactive", "2 errors in a row"),
+            words("retransmission timeout", "after 2.000 s, next after 4.000 s, 2 errors in a row"),
+            words("path active", ""),
+        ]
+    );
+}
+
 #[test]
 fn subflows_between_the_same_addresses_are_told_apart() {
     let mut bench = Bench::new(Paths::Pairs);
