@@ -293,6 +293,10 @@ pub struct RunInfo {
     pub ended: End,
     /// Hash over all packet events, when asked for.
     pub trace_hash: Option<u64>,
+    /// Threads that the run was divided over.
+    pub cores: usize,
+    /// Why it was not divided, where somebody asked for that.
+    pub one_core: Option<String>,
     /// What the scenario says, but hardly means.
     pub warnings: Vec<Warning>,
     /// The scenario with every default spelt out.

@@ -12,11 +12,12 @@ use crate::result::{
 };
 use crate::run_error::RunError;
 use crate::schema::{Direction, Protocol};
-use crate::slices::{self, Until, Watch};
+use crate::slices::{self, Watch};
 use crate::transport::Transport;
 use anabranch_custom::catching;
 use anabranch_endpoint::{CloseReason, GENERATOR, Observe, PathObservation, PathState, Seed};
 use anabranch_sim::observe::ConservationChecker;
+use anabranch_sim::parallel::{self, Plan, Until};
 use anabranch_sim::{LinkId, MessageTotals, NodeId, Side, Simulation};
 use anabranch_units::{Span, Time};
 use anabranch_wire::Addr;
@@ -37,6 +38,11 @@ pub struct RunOptions {
     pub trace_hash: bool,
     /// Check conservation on every link at every event; slow.
     pub check: bool,
+    /// Threads that the run is divided over, if it can be and gains by it ([`RunInfo::one_core`] says why
+    /// not); at most one means a single thread. The results are the same.
+    pub cores: usize,
+    /// Divide it wherever it can be, even if it hardly gains.
+    pub divide_always: bool,
 }
 
 /// Runs `scenario` once.
@@ -92,28 +98,80 @@ fn run_slices(
     });
     let captured = captured.transpose()?;
 
-    let mut drive = |until| match slices::run(&mut simulation, until, watch) {
-        true => Ok(()),
-        false => Err(RunError::Interrupted),
-    };
-    let ran = catching(|| match scenario.duration {
-        Some(duration) => drive(Until::Date(Time::ZERO + duration)),
-        None => {
-            // Flows without a size are over when they stop.
-            let endless = flows.iter().filter(|flow| !scenario.flows[flow.entry].has_end());
-            let stop = endless.filter_map(|flow| flow.stop).max().unwrap_or(Time::ZERO);
-            if stop > Time::ZERO {
-                drive(Until::Date(stop))?;
-            }
-            drive(Until::Completion(stop.max(Time::ZERO + scenario.time_limit)))
+    let stages = stages(scenario, &flows);
+    let plan = plan(scenario, &simulation, options);
+    if let Some(Ok(plan)) = &plan {
+        simulation = run_divided(scenario, seed, simulation, plan, &stages, watch)?;
+    } else {
+        let drive =
+            |simulation: &mut _| stages.iter().all(|until| slices::run(simulation, *until, watch));
+        let ran = catching(|| drive(&mut simulation));
+        let ran =
+            ran.map_err(|failure| RunError::Algorithm { at: Some(simulation.now()), failure })?;
+        if !ran {
+            return Err(RunError::Interrupted);
         }
-    });
-    ran.map_err(|failure| RunError::Algorithm { at: Some(simulation.now()), failure })??;
+    }
 
     if let Some(captured) = captured {
         captured.finish(&mut simulation)?;
     }
-    Ok(results(scenario, seed, &simulation, &flows, &links, &recorders, &clocks))
+    let mut result = results(scenario, seed, &simulation, &flows, &links, &recorders, &clocks);
+    match plan {
+        Some(Ok(plan)) => result.run.cores = plan.parts(),
+        Some(Err(why)) => result.run.one_core = Some(why),
+        None => {}
+    }
+    Ok(result)
+}
+
+/// The points that a run goes through, to its end.
+fn stages(scenario: &Scenario, flows: &[BuiltFlow]) -> Vec<Until> {
+    if let Some(duration) = scenario.duration {
+        return vec![Until::Date(Time::ZERO + duration)];
+    }
+    // Flows without a size are over when they stop.
+    let endless = flows.iter().filter(|flow| !scenario.flows[flow.entry].has_end());
+    let stop = endless.filter_map(|flow| flow.stop).max().unwrap_or(Time::ZERO);
+    let end = Until::Completion(stop.max(Time::ZERO + scenario.time_limit));
+    let stop = (stop > Time::ZERO).then_some(Until::Date(stop));
+    stop.into_iter().chain([end]).collect()
+}
+
+/// How the run is divided over several cores, or why not; `None` where nobody asked for it.
+fn plan(
+    scenario: &Scenario,
+    simulation: &Simulation<Transport>,
+    options: &RunOptions,
+) -> Option<Result<Plan, String>> {
+    if options.cores <= 1 {
+        return None;
+    }
+    if scenario.has_own_algorithms() {
+        return Some(Err("it has algorithms of the user's own".to_owned()));
+    }
+    let plan = match options.divide_always {
+        true => Plan::new(simulation, options.cores),
+        false => Plan::that_gains(simulation, options.cores),
+    };
+    Some(plan.map_err(|obstacle| obstacle.to_string()))
+}
+
+/// Runs the parts of `plan`, of which `first` is the first.
+fn run_divided(
+    scenario: &Scenario,
+    seed: Seed,
+    first: Simulation<Transport>,
+    plan: &Plan,
+    stages: &[Until],
+    watch: Option<Watch<'_>>,
+) -> Result<Simulation<Transport>, RunError> {
+    let mut parts = vec![first];
+    while parts.len() < plan.parts() {
+        parts.push(build(scenario, seed)?.simulation);
+    }
+    let is_stopped = || watch.is_some_and(|watch| watch());
+    parallel::run(parts, plan, stages, &is_stopped).ok_or(RunError::Interrupted)
 }
 
 /// What a simulation of `scenario` has to tell now.
@@ -196,6 +254,8 @@ pub(crate) fn results(
             end_s: end.as_secs_f64(),
             ended: outcome::end(scenario, simulation),
             trace_hash: simulation.trace_hash(),
+            cores: 1,
+            one_core: None,
             warnings: scenario.warnings(),
             resolved: scenario.resolved_toml(),
         },

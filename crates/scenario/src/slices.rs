@@ -6,6 +6,7 @@
 
 use crate::transport::Transport;
 use anabranch_sim::Simulation;
+use anabranch_sim::parallel::Until;
 use anabranch_units::{Span, Time};
 use std::time::{Duration, Instant};
 
@@ -14,15 +15,6 @@ const WANTED: Duration = Duration::from_millis(100);
 
 /// Asked between slices; true stops the run.
 pub type Watch<'a> = &'a dyn Fn() -> bool;
-
-/// The point up to which a simulation runs.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Until {
-    /// This date; the clock then shows it.
-    Date(Time),
-    /// Every stream of known length has reached its reader, or this date.
-    Completion(Time),
-}
 
 /// Runs until then; false if `watch` stopped it.
 #[expect(clippy::disallowed_methods, reason = "when to look is nothing that results depend on")]

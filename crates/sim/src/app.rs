@@ -181,6 +181,11 @@ impl AppState {
         self.task.source()
     }
 
+    /// The number of the channel of the messages that it sends, if it sends any.
+    pub(crate) fn channel_number(&self) -> Option<usize> {
+        self.task.own_channel()
+    }
+
     /// Returns for each request that it made when it made it, and when the response was whole;
     /// empty for applications that make none.
     pub(crate) fn exchanges<'a>(&self, context: &'a AppContext) -> &'a [(Time, Option<Time>)] {

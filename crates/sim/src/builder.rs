@@ -19,7 +19,7 @@ use crate::observe::Observers;
 use crate::offload::Offload;
 use crate::outside::Outside;
 use crate::regulate::Regulators;
-use crate::simulation::{Flow, Scheduled, Simulation};
+use crate::simulation::{Flow, Layout, Scheduled, Simulation};
 use crate::tournament::Tournament;
 use crate::traffic::Traffic;
 use anabranch_endpoint::{Generator, Taken};
@@ -477,6 +477,10 @@ impl<E: FlowEndpoint> SimulationBuilder<E> {
         self.schedule.sort();
         let node_count = self.node_names.len() as u32;
         let nodes = (0..node_count).map(NodeId);
+        let layout = Layout {
+            starts: (0..self.links.len() as u32).map(|i| self.topology.ends(LinkId(i)).0).collect(),
+            owners: nodes.clone().map(|node| self.owner(node)).collect(),
+        };
         let starts = (0..self.links.len() as u32).map(|i| self.topology.ends(LinkId(i)).0);
         let of_endpoints = self.bound.iter().flatten().map(|bound| self.owner(bound.0));
         let owners = nodes.clone().map(|node| self.owner(node));
@@ -509,6 +513,8 @@ impl<E: FlowEndpoint> SimulationBuilder<E> {
             watched: false,
             hosts,
             feeders: Feeders::default(),
+            boundary: None,
+            settled: None,
             handled: 0,
             reached: 0,
             drops: NodeDrops::default(),
@@ -532,11 +538,14 @@ impl<E: FlowEndpoint> SimulationBuilder<E> {
             next_scheduled: 0,
             unfinished: 0,
             host_events: 0,
+            last_timer: 0,
             context: self.context,
             memories: Memories::default(),
             outside,
             agents,
             trace_hash: None,
+            layout,
+            foreign: Vec::new(),
             node_names: self.node_names,
             link_names: self.link_names,
             line_names: self.line_names,

@@ -33,6 +33,7 @@ pub mod observe;
 mod octets;
 mod offload;
 mod outside;
+pub mod parallel;
 mod ports;
 mod quantiles;
 mod reception;

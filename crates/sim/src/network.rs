@@ -1,6 +1,7 @@
 //! The packets' side of a simulation: links, routing between them, regulators,
 //! and the pending events of both.
 
+mod boundary;
 mod elision;
 mod stations;
 
@@ -13,10 +14,13 @@ use crate::regulate::Regulators;
 use crate::tournament::Tournament;
 use anabranch_network::abr::Atm;
 use anabranch_network::{
-    Link, LinkEvent, LinkId, LinkWatch, NodeId, PacketId, PacketPool, Routes, flow_hash,
+    Link, LinkCounters, LinkEvent, LinkId, LinkWatch, NodeId, PacketId, PacketPool, Routes,
+    flow_hash,
 };
 use anabranch_units::Time;
 use anabranch_wire::{Addr, Body, Icmp, IcmpKind, Packet, Quote, icmp};
+use boundary::Boundary;
+pub(crate) use boundary::Crossing;
 pub(crate) use elision::Feeders;
 
 /// Links and the packets in them.
@@ -42,6 +46,10 @@ pub(crate) struct Network {
     pub hosts: Option<Box<Hosts>>,
     /// The links whose arrivals are no events.
     pub feeders: Feeders,
+    /// What leaves for other parts, where this is one of several.
+    pub boundary: Option<Box<Boundary>>,
+    /// The links' counters, once the parts of a run have been put together.
+    pub settled: Option<Vec<LinkCounters>>,
     /// Events of links, regulators, channels and cells handled.
     pub handled: u64,
     /// The sources that have had their events of this date: those below.
@@ -214,30 +222,8 @@ impl Network {
             if at > until || at == Time::NEVER {
                 return None;
             }
-            debug_assert!(self.now <= at, "time never goes back");
-            self.now = at;
-            self.reached = link + 1;
-            self.handled += 1;
-            let mut observer;
-            let watch = watch!(self, link, false, observer);
-            let mut delivered = None;
-            if let Some(found) = self.links.get_mut(link as usize) {
-                delivered = found.handle_event(at, &mut self.pool, watch);
-                let next = found.next_event();
-                self.events.set(link, next);
-            } else {
-                self.poll_other(link as usize - self.links.len(), until);
-            }
-            if let Some(id) = delivered {
-                let node = self.ends[link as usize];
-                // A station has no address: what seems to be for it has been corrupted or forged.
-                if self.pool.dst(id).0 == node.0 && !self.is_station(node) {
-                    return Some((node, id));
-                }
-                if !self.forged.is_empty() && self.is_at_forger(node, id) {
-                    return Some((node, id));
-                }
-                self.forward(node, id);
+            if let Some(arrival) = self.handle_event(at, link, until) {
+                return Some(arrival);
             }
             if self.watched {
                 if self.observers.events() {
@@ -249,6 +235,41 @@ impl Network {
                 }
             }
         }
+    }
+
+    /// Handles the first event, that of `link` at `at`, as [`Network::run`] does.
+    #[inline(always)]
+    pub(crate) fn handle_event(
+        &mut self,
+        at: Time,
+        link: u32,
+        until: Time,
+    ) -> Option<(NodeId, PacketId)> {
+        debug_assert!(self.now <= at, "time never goes back");
+        self.now = at;
+        self.reached = link + 1;
+        self.handled += 1;
+        let mut observer;
+        let watch = watch!(self, link, false, observer);
+        let mut delivered = None;
+        if let Some(found) = self.links.get_mut(link as usize) {
+            delivered = found.handle_event(at, &mut self.pool, watch);
+            let next = found.next_event();
+            self.events.set(link, next);
+        } else {
+            self.poll_other(link as usize - self.links.len(), until);
+        }
+        let id = delivered?;
+        let node = self.ends[link as usize];
+        // A station has no address: what seems to be for it has been corrupted or forged.
+        if self.pool.dst(id).0 == node.0 && !self.is_station(node) {
+            return Some((node, id));
+        }
+        if !self.forged.is_empty() && self.is_at_forger(node, id) {
+            return Some((node, id));
+        }
+        self.forward(node, id);
+        None
     }
 
     /// An event of what is no link: regulators, then channels, then cells, which go on up to

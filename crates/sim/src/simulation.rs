@@ -8,6 +8,7 @@
 mod agents;
 mod offload;
 mod outside;
+mod part;
 mod standing;
 
 use crate::FlowEndpoint;
@@ -30,6 +31,7 @@ use anabranch_endpoint::{CloseReason, Event, Observation};
 use anabranch_network::abr::PortCounters;
 use anabranch_network::{LinkCounters, LinkId, NodeId, PacketId, RegulatorCounters};
 use anabranch_units::{Span, Time};
+pub(crate) use part::EventKey;
 pub use standing::Standing;
 
 /// A simulation of flows between endpoints of type `E`.
@@ -46,6 +48,8 @@ pub struct Simulation<E> {
     pub(crate) unfinished: usize,
     /// Timer events, starts and stops handled.
     pub(crate) host_events: u64,
+    /// The endpoint whose timer expired last.
+    pub(crate) last_timer: u32,
     pub(crate) context: AppContext,
     pub(crate) memories: Memories,
     /// Hosts outside, where there are some.
@@ -53,11 +57,23 @@ pub struct Simulation<E> {
     /// Listening ports, attackers and gauges, where there are some.
     pub(crate) agents: Option<Box<Agents<E>>>,
     pub(crate) trace_hash: Option<Handle<TraceHash>>,
+    pub(crate) layout: Layout,
+    /// Endpoints that another part simulates, by their numbers; empty where this is the whole.
+    pub(crate) foreign: Vec<bool>,
     pub(crate) node_names: Vec<String>,
     pub(crate) link_names: Vec<String>,
     /// Names of the lines of ATM, in their order.
     pub(crate) line_names: Vec<String>,
     pub(crate) flow_names: Vec<String>,
+}
+
+/// Which nodes links join, and which nodes are of one host.
+#[derive(Clone, Debug)]
+pub(crate) struct Layout {
+    /// The node at which each link starts.
+    pub starts: Vec<NodeId>,
+    /// The host of each node that is a further interface; of any other node itself.
+    pub owners: Vec<NodeId>,
 }
 
 /// What a flow needs beyond its endpoints.
@@ -437,6 +453,7 @@ impl<E: FlowEndpoint> Simulation<E> {
 
     fn handle_timer(&mut self) {
         let (now, index) = self.timers.peek().expect("a date belongs to a pending timer");
+        self.last_timer = index;
         let Some(Hosted { endpoint, app }) = self.endpoints.get_mut(index as usize) else {
             return self.handle_agent(index);
         };
@@ -466,7 +483,14 @@ impl<E: FlowEndpoint> Simulation<E> {
         self.next_scheduled += 1;
         let client = flow_and_stop & !1;
         let stops = flow_and_stop & 1 == 1;
+        if self.is_foreign(client) {
+            // It is an event of the client's part.
+            self.host_events -= 1;
+        }
         for index in client..=client + stops as u32 {
+            if self.is_foreign(index) {
+                continue;
+            }
             let Hosted { endpoint, app } = &mut self.endpoints[index as usize];
             if stops {
                 app.stop(endpoint, &mut self.context);
@@ -477,6 +501,11 @@ impl<E: FlowEndpoint> Simulation<E> {
             note_rest(&mut self.context, &mut self.outside, index);
             self.service_and_set_timer(index);
         }
+    }
+
+    /// Whether another part simulates the endpoint.
+    pub(crate) fn is_foreign(&self, index: u32) -> bool {
+        self.foreign.get(index as usize) == Some(&true)
     }
 
     #[inline]

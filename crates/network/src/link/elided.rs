@@ -7,7 +7,7 @@ use super::base::Entry;
 use super::{Link, LinkDrop};
 use crate::counters::LinkCounters;
 use crate::pool::{PacketId, PacketPool};
-use anabranch_units::Time;
+use anabranch_units::{Span, Time};
 
 /// How the way of a packet ends at the far end of an elided link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -63,6 +63,24 @@ impl Link {
     /// Whether the link has nothing but a drop-tail queue, one rate and one delay.
     pub fn is_plain(&self) -> bool {
         self.features.is_none()
+    }
+
+    /// Returns the propagation delay of a plain link; `None` for another one.
+    pub fn plain_delay(&self) -> Option<Span> {
+        self.is_plain().then_some(self.base.delay)
+    }
+
+    /// Returns how many octets arrive at the far end of a plain link within `span` at the most; `None` for
+    /// another link.
+    pub fn most_arriving(&self, span: Span) -> Option<u64> {
+        let octets = self.line.rate().bytes_in(span).0;
+        self.is_plain().then(|| octets.saturating_add(u64::from(self.mtu)))
+    }
+
+    /// A packet of `size` octets that was offered elsewhere is on its way over a plain link, and arrives
+    /// at the far end at `arrival`; dates do not descend.
+    pub fn put_on_its_way(&mut self, arrival: Time, id: PacketId, size: u32) {
+        self.base.push(Entry::new(arrival, id, size, 0));
     }
 
     /// Whether arrivals are no events from now on, on a plain link; before the first packet.

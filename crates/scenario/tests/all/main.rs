@@ -5,6 +5,7 @@
 mod abr;
 mod ack_filter;
 mod channels;
+mod divided;
 mod elision;
 mod fairness;
 mod fast_open;

@@ -6,7 +6,7 @@ use anabranch_scenario::{
 };
 use std::path::{Path, PathBuf};
 
-fn examples() -> Vec<(PathBuf, Scenario)> {
+pub(crate) fn examples() -> Vec<(PathBuf, Scenario)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
     let mut files: Vec<PathBuf> = std::fs::read_dir(folder)
         .unwrap()

@@ -81,7 +81,7 @@ impl Network {
     }
 
     /// Calls `hop` with each link from one node to another, and the link before it.
-    fn for_each_hop(
+    pub(crate) fn for_each_hop(
         &self,
         (from, to): (NodeId, NodeId),
         mut hop: impl FnMut(Option<LinkId>, LinkId),
@@ -116,6 +116,17 @@ impl Network {
         self.feeders.elided.iter().for_each(|link| self.links[link.0 as usize].elide(true));
     }
 
+    /// Links that lead to other parts are elided from now on, those that come from others are not.
+    pub(super) fn set_borders(&mut self, away: impl Iterator<Item = LinkId>, here: &[LinkId]) {
+        let elided = &mut self.feeders.elided;
+        elided.extend(away);
+        elided.sort();
+        elided.dedup();
+        elided.retain(|link| !here.contains(link));
+        here.iter().for_each(|link| self.links[link.0 as usize].elide(false));
+        self.feeders.elided.iter().for_each(|link| self.links[link.0 as usize].elide(true));
+    }
+
     /// Offers a packet to an elided link, and ahead of time to those after it.
     pub(super) fn send_ahead(&mut self, first: LinkId, id: PacketId) {
         let (mut link, mut at, mut before) = (first, self.now, None);
@@ -133,6 +144,9 @@ impl Network {
                 if at == found.next_event() {
                     self.events.set(link.0, at);
                 }
+                return;
+            }
+            if self.cross(link, at, id) {
                 return;
             }
             before = Some(link);
@@ -161,8 +175,14 @@ impl Network {
     #[cold]
     fn pass_on(&mut self, link: LinkId, until: Time) -> Time {
         let mut last = Time::ZERO;
+        let leads_away = self.leads_away(link);
         let found = &mut self.links[link.0 as usize];
         while let Some((at, passing)) = found.arrive(until) {
+            if leads_away {
+                // It is an event of the part that it leads to.
+                self.pool.release(passing.id);
+                continue;
+            }
             self.handled += 1;
             last = at;
             if let Some(end) = passing.end {
@@ -189,6 +209,9 @@ impl Network {
 
     /// The counters of a link as they are now.
     pub(crate) fn counters(&self, link: LinkId) -> LinkCounters {
+        if let Some(settled) = &self.settled {
+            return settled[link.0 as usize];
+        }
         let found = &self.links[link.0 as usize];
         let mut counters = found.counters();
         let Some(Feeder::Link(feeder)) = self.feeders.of_link.get(link.0 as usize) else {

@@ -1,0 +1,137 @@
+//! A run that is divided over threads has the results of one that is not, bit for bit.
+
+use crate::runs::examples;
+use anabranch_scenario::{RunInfo, RunOptions, RunResult, Scenario, run};
+
+/// A run on so many threads, if it can be divided at all, whether it gains by that or not.
+fn on(cores: usize, scenario: &Scenario) -> RunResult {
+    let options = RunOptions { cores, divide_always: true, ..RunOptions::default() };
+    run(scenario, &options).unwrap()
+}
+
+/// Asserts that nothing differs but how long it took and on how many threads.
+fn assert_same(one: &RunResult, other: &RunResult, what: &str) {
+    assert_eq!(one.flows, other.flows, "{what}");
+    assert_eq!(one.links, other.links, "{what}");
+    assert_eq!(one.paths, other.paths, "{what}");
+    assert_eq!(one.messages, other.messages, "{what}");
+    assert_eq!(one.datagrams, other.datagrams, "{what}");
+    assert_eq!(one.videos, other.videos, "{what}");
+    assert_eq!(one.loads, other.loads, "{what}");
+    let facts = |run: &RunInfo| {
+        (run.events, run.packet_hops, run.dropped_checksum, run.icmp_withheld, run.end_s, run.ended)
+    };
+    assert_eq!(facts(&one.run), facts(&other.run), "{what}");
+}
+
+#[test]
+fn each_example_is_the_same_on_several_threads() {
+    let mut divided = 0;
+    for (path, mut scenario) in examples() {
+        // Who watches packets watches all of them.
+        scenario.observe.clear();
+        let alone = on(1, &scenario);
+        for cores in [2, 3, 5] {
+            let started = std::time::Instant::now();
+            let several = on(cores, &scenario);
+            eprintln!(
+                "{} {cores}: {} {:?} {:?}",
+                path.display(),
+                several.run.cores,
+                several.run.one_core,
+                started.elapsed()
+            );
+            assert_same(&alone, &several, &format!("{} on {cores}", path.display()));
+            divided += usize::from(several.run.cores > 1);
+        }
+    }
+    assert!(divided >= 30, "{divided} runs were divided");
+}
+
+/// Six routers in a ring with three hosts each, 20 ms apart; flows of all kinds between them.
+fn ring() -> Scenario {
+    let mut text = String::from(
+        "duration = \"8 s\"\nrouters = [\"r0\", \"r1\", \"r2\", \"r3\", \"r4\", \"r5\"]\n",
+    );
+    let hosts: Vec<String> = (0..18).map(|n| format!("\"h{n}\"")).collect();
+    text += &format!("hosts = [{}]\n", hosts.join(", "));
+    for n in 0..6 {
+        let next = (n + 1) % 6;
+        text += &format!(
+            "[[links]]\nends = [\"r{n}\", \"r{next}\"]\nrate = \"20 Mbit/s\"\ndelay = \"20 ms\"\n\
+             queue = {{ limit = \"60 packets\" }}\n"
+        );
+    }
+    for n in 0..18 {
+        let impairments = match n % 3 {
+            0 => "impairments = [{ kind = \"bernoulli\", rate = 0.005 }]\n",
+            1 => {
+                "queue = { kind = \"red\", limit = \"50 packets\", min = \"5 packets\", max = \"20 packets\" }\n"
+            }
+            _ => "",
+        };
+        text += &format!(
+            "[[links]]\nends = [\"h{n}\", \"r{}\"]\nrate = \"{} Mbit/s\"\ndelay = \"1 ms\"\n{impairments}",
+            n / 3,
+            10 + n
+        );
+    }
+    for n in 0..18 {
+        let kind = match n % 6 {
+            0 => "size = \"3 MB\"",
+            1 => "tcp = { window = \"reno\" }",
+            2 => "protocol = \"sctp\"\nsize = \"2 MB\"",
+            3 => "protocol = \"mptcp\"\nsize = \"2 MB\"",
+            4 => {
+                "traffic = { kind = \"requests\", request = \"400 B\", response = \"20 kB\", think = { mean = \"80 ms\", law = \"exponential\" } }"
+            }
+            _ => "traffic = { kind = \"constant\", rate = \"2 Mbit/s\", chunk = \"1200 B\" }",
+        };
+        text += &format!(
+            "[[flows]]\nname = \"f{n}\"\nfrom = \"h{n}\"\nto = \"h{}\"\nstart = \"{} ms\"\n{kind}\n",
+            (n * 7 + 8) % 18,
+            n * 37
+        );
+    }
+    Scenario::from_toml(&text, "ring").unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+#[test]
+fn a_wide_area_network_is_the_same_in_two_to_six_parts() {
+    let scenario = ring();
+    let alone = on(1, &scenario);
+    assert!(alone.flows.iter().all(|flow| flow.bytes > 0));
+    for cores in 2..=6 {
+        let several = on(cores, &scenario);
+        assert!(several.run.cores > 1, "{:?}", several.run.one_core);
+        assert_same(&alone, &several, &format!("up to {cores} parts"));
+    }
+}
+
+/// The run ends with the event that gives the last reader what it waits for, and no event of another part
+/// is beyond it.
+#[test]
+fn it_ends_at_the_same_event_where_transfers_decide() {
+    let text = r#"
+        routers = ["l", "r"]
+        hosts = ["a", "b", "c", "d"]
+        links = [
+            { ends = ["a", "l"], rate = "100 Mbit/s", delay = "1 ms" },
+            { ends = ["b", "l"], rate = "100 Mbit/s", delay = "1 ms" },
+            { ends = ["l", "r"], rate = "10 Mbit/s", delay = "10 ms", queue = { limit = "20 packets" } },
+            { ends = ["r", "c"], rate = "100 Mbit/s", delay = "1 ms" },
+            { ends = ["r", "d"], rate = "100 Mbit/s", delay = "1 ms" },
+        ]
+        flows = [
+            { name = "there", from = "a", to = "c", size = "SIZE kB" },
+            { name = "back", from = "d", to = "b", size = "700 kB" },
+            { name = "endless", from = "b", to = "d", start = "50 ms", duration = "2 s" },
+        ]
+    "#;
+    for size in ["1", "20", "100", "699", "700", "701", "3000"] {
+        let scenario = Scenario::from_toml(&text.replace("SIZE", size), "two-way").unwrap();
+        let (alone, several) = (on(1, &scenario), on(2, &scenario));
+        assert_eq!(several.run.cores, 2, "{:?}", several.run.one_core);
+        assert_same(&alone, &several, size);
+    }
+}
