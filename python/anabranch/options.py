@@ -16,6 +16,10 @@ ENDS = ("sender", "receiver", "both")
 """Ends of a flow's data at which it can be captured."""
 
 
+MOST_CORES = 256
+"""Threads of one run."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class CaptureOptions:
     """The packets that a capture has, and how much of each."""
@@ -52,6 +56,14 @@ class RunOptions:
     """Hash all packet events."""
     check: bool
     """Check conservation on every link at every event."""
+    cores: int = 1
+    """Threads to divide the run over."""
+
+    def __post_init__(self) -> None:
+        """Refuses numbers of threads that no run can have."""
+        if not 1 <= self.cores <= MOST_CORES:
+            allowed = f"1 to {MOST_CORES}"
+            raise InputError.about("run", "cores", str(self.cores), allowed)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,12 +17,14 @@ pub(crate) struct Run {
     capture: Capture,
     trace_hash: bool,
     check: bool,
+    cores: usize,
 }
 
 impl From<Run> for RunOptions {
     fn from(run: Run) -> RunOptions {
-        let Run { seed, replication, pcap, capture, trace_hash, check } = run;
-        RunOptions { seed, replication, pcap, capture: capture.into(), trace_hash, check }
+        let Run { seed, replication, pcap, capture, trace_hash, check, cores } = run;
+        let (capture, divide_always) = (capture.into(), false);
+        RunOptions { seed, replication, pcap, capture, trace_hash, check, cores, divide_always }
     }
 }
 

@@ -26,6 +26,7 @@ from anabranch.experiment import RunResult
 from anabranch.files import output_directory, replacing, write_text
 from anabranch.library import load
 from anabranch.native import interruptible
+from anabranch.options import MOST_CORES
 from anabranch.report import groups
 from anabranch.rows import Flow, Transfer, plain
 
@@ -49,6 +50,14 @@ from anabranch.rows import Flow, Transfer, plain
     is_flag=True,
     help="End with status 1 unless every flow with a size is complete.",
 )
+@click.option(
+    "--cores",
+    type=click.IntRange(1, MOST_CORES),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Threads to divide the run over, with the same results; without a hash of the packets.",
+)
 def run(
     *,
     scenario: Path,
@@ -61,6 +70,7 @@ def run(
     snaplen: int | None,
     out: Path,
     complete: bool,
+    cores: int,
 ) -> None:
     """Runs one scenario in virtual time and prints a row per flow."""
     experiment = load(scenario).set(*assignments)
@@ -81,9 +91,12 @@ def run(
                     capture=places,
                     capture_end=pcap_side,
                     snaplen=snaplen,
-                    trace_hash=True,
+                    trace_hash=cores == 1,
+                    cores=cores,
                 )
             )
+    if result.run.one_core:
+        click.echo(f"{scenario}: run on one core: {result.run.one_core}", err=True)
     tables.write_run(directory, result)
     write_text(directory / "run.json", json.dumps(result.run, indent=2, default=plain) + "\n")
     report.write_run_report(directory, experiment.file, result)

@@ -39,7 +39,7 @@ class Run(Facts):
     wall_s: float
     """Real time that it took."""
     cpu_s: float
-    """Processor time of its thread."""
+    """Processor time of its thread, the first of several."""
     end_s: float
     """When it ended, in simulated time."""
     ended: str
@@ -50,6 +50,10 @@ class Run(Facts):
     """What the scenario says, but hardly means."""
     resolved: str = ""
     """The scenario with every default written out; empty of a run that a study has stored."""
+    cores: int = 1
+    """Threads that the run was divided over."""
+    one_core: str | None = None
+    """Why it was not divided, where somebody asked for that."""
 
 
 @dataclass(frozen=True, slots=True)
