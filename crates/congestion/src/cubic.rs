@@ -15,14 +15,11 @@
 mod steps;
 
 use crate::ack_clocked::{AckClocked, Common, Law};
+use crate::plateau::{self, BETA_CUBIC, Plateau};
 use crate::{Acked, Cause, PathView};
 use anabranch_units::{Span, Time};
 use steps::Steps;
 
-/// Scale of the cubic function, segments per second cubed (§5.1).
-const C: f64 = 0.4;
-/// What a reduction leaves of the window (§4.6).
-const BETA_CUBIC: f64 = 0.7;
 /// Additive increase that makes AIMD with `BETA_CUBIC` as fast as Reno
 /// (§4.3).
 const ALPHA_CUBIC: f64 = 3.0 * (1.0 - BETA_CUBIC) / (1.0 + BETA_CUBIC);
@@ -172,12 +169,9 @@ pub struct CubicLaw {
 struct Curve {
     /// `cwnd` when `ssthresh` was last set; 0 before the first time.
     cwnd_prior: f64,
-    /// The window around which the curve is flat; 0 when unknown: before the
-    /// first loss, and after a timeout until congestion avoidance begins.
-    w_max: f64,
-    /// Seconds from the start of the stage to the flat point.
-    k: f64,
-    /// The window that Reno would have.
+    /// `plateau` has `W_max` and `K`.
+    plateau: Plateau,
+    /// `w_est` is the window that Reno would have, in octets (§4.3).
     w_est: f64,
     /// Start of the current congestion avoidance stage; [`Time::NEVER`]
     /// before its first ACK. Moved forward by the time that must not count
@@ -188,10 +182,9 @@ struct Curve {
 impl CubicLaw {
     /// W_cubic(t) of §4.2, in octets.
     fn w_cubic(&self, t: f64, mss: f64) -> f64 {
-        let d = t - self.now.k;
-        let away = C * d * d * d * mss;
+        let away = plateau::rise(t - self.now.plateau.k, mss);
         // Whole segments away from the flat point.
-        self.now.w_max + away.signum() * self.whole(away.abs(), mss)
+        self.now.plateau.w_max + away.signum() * self.whole(away.abs(), mss)
     }
 
     /// Octets, in whole segments where those count.
@@ -224,7 +217,8 @@ impl Law for CubicLaw {
     type Options = CubicOptions;
 
     fn new(options: &CubicOptions) -> CubicLaw {
-        let curve = Curve { cwnd_prior: 0.0, w_max: 0.0, k: 0.0, w_est: 0.0, t_epoch: Time::NEVER };
+        let curve =
+            Curve { cwnd_prior: 0.0, plateau: Plateau::UNKNOWN, w_est: 0.0, t_epoch: Time::NEVER };
         CubicLaw {
             now: curve,
             undo: curve,
@@ -313,15 +307,10 @@ impl Law for CubicLaw {
         (self.undo, self.was_known) = (self.now, self.is_known);
         self.is_known = cause != Cause::Timeout;
         let c = &mut self.now;
-        // §4.7: the plateau fell since the last event, another flow grows.
-        let shrinks = self.fast_convergence && cwnd < c.w_max;
-        c.w_max = if shrinks { cwnd * (1.0 + BETA_CUBIC) / 2.0 } else { cwnd };
+        c.plateau.fall(cwnd, self.fast_convergence, cause);
         c.cwnd_prior = cwnd;
         c.t_epoch = Time::NEVER;
-        if cause == Cause::Timeout {
-            c.w_max = 0.0; // §4.8: the next stage starts afresh
-        }
-        self.now.w_max = self.whole(self.now.w_max, mss);
+        self.now.plateau.w_max = self.whole(self.now.plateau.w_max, mss);
         self.steps.iter_mut().for_each(|steps| steps.forget());
         self.whole(base * BETA_CUBIC, mss)
     }
@@ -345,10 +334,7 @@ impl Curve {
     fn begin_stage(&mut self, cwnd: f64, now: Time, mss: f64) {
         self.t_epoch = now;
         self.w_est = cwnd;
-        // §4.2. When there is no plateau above: K = 0 and W_max =
-        // cwnd, as §4.8 and §4.10 have it.
-        self.w_max = self.w_max.max(cwnd);
-        self.k = libm::cbrt((self.w_max - cwnd) / mss / C);
+        self.plateau.begin(cwnd, mss);
     }
 }
 

@@ -34,15 +34,11 @@
 
 use super::Others;
 use crate::ack_clocked::{AckClocked, Common, Law};
+use crate::plateau::{self, BETA_CUBIC, Plateau};
 use crate::{Acked, Cause, PathView, Shared, Sibling};
 use anabranch_units::{Span, Time};
 
-/// Scale of the cubic function, segments per second cubed.
-const C: f64 = 0.4;
-/// What a reduction leaves of the window.
-const BETA: f64 = 0.7;
-
-/// What can be chosen about [`MCubic`].
+/// `MCubicOptions` are the settings of [`MCubic`].
 #[derive(Clone, PartialEq, Debug)]
 pub struct MCubicOptions {
     /// Release capacity to newer flows (RFC 9438 §4.7).
@@ -131,11 +127,9 @@ pub struct MCubicLaw {
 
 #[derive(Clone, Copy, Debug)]
 struct Curve {
-    /// Octets; 0 when unknown.
-    w_max: f64,
-    /// `K_i`, in seconds; 0 when there is no plateau above.
-    k: f64,
-    /// Start of the stage; [`Time::NEVER`] before its first ACK.
+    /// `plateau` has `Wmax_i` and `K_i`, not yet stretched by the other paths.
+    plateau: Plateau,
+    /// `t_epoch` is the start of the stage; [`Time::NEVER`] before its first ACK.
     t_epoch: Time,
 }
 
@@ -147,10 +141,10 @@ impl MCubicLaw {
 
     /// Computes `K'_i` in seconds: `K_i` stretched by the other paths; 0 beyond the plateau.
     fn k_prime(&self, srtt: Option<Span>) -> f64 {
-        if self.now.k == 0.0 {
+        if self.now.plateau.k == 0.0 {
             return 0.0; // beyond the plateau: CUBIC's convex branch
         }
-        let k = self.floored(self.now.k, srtt);
+        let k = self.floored(self.now.plateau.k, srtt);
         let others: f64 =
             self.others.iter().map(|other| 1.0 / self.floored(other.state.k, other.srtt)).sum();
         k * k * (1.0 / k + others)
@@ -159,13 +153,12 @@ impl MCubicLaw {
     /// The first ACK of a congestion avoidance stage.
     fn begin_stage(&mut self, cwnd: f64, now: Time, mss: f64) {
         self.now.t_epoch = now;
-        self.now.w_max = self.now.w_max.max(cwnd);
-        let beta_w_max = match self.k_beta {
-            KBeta::GivenUp => self.now.w_max - cwnd,
-            KBeta::Left if self.now.w_max > cwnd => self.now.w_max * BETA,
-            KBeta::Left => 0.0, // no plateau above
-        };
-        self.now.k = libm::cbrt(beta_w_max / mss / C);
+        let plateau = &mut self.now.plateau;
+        plateau.begin(cwnd, mss);
+        // With no plateau above, `K` is 0 in any case.
+        if self.k_beta == KBeta::Left && plateau.w_max > cwnd {
+            plateau.k = plateau::seconds(plateau.w_max * BETA_CUBIC, mss);
+        }
     }
 
     fn skip_to(&mut self, now: Time) {
@@ -181,7 +174,7 @@ impl Law for MCubicLaw {
     const COUPLED: bool = true;
 
     fn new(options: &MCubicOptions) -> MCubicLaw {
-        let curve = Curve { w_max: 0.0, k: 0.0, t_epoch: Time::NEVER };
+        let curve = Curve { plateau: Plateau::UNKNOWN, t_epoch: Time::NEVER };
         MCubicLaw {
             others: Others::default(),
             now: curve,
@@ -225,23 +218,18 @@ impl Law for MCubicLaw {
         let rtt = path.srtt.or(acked.rtt).map_or(0.0, |rtt| rtt.as_secs_f64());
         let t = acked.now.saturating_since(self.now.t_epoch).as_secs_f64() + rtt;
         let d = t - self.k_prime(path.srtt);
-        let target = (C * d * d * d * mss + self.now.w_max).min(1.5 * cwnd);
-        if target > cwnd { (target - cwnd) * part } else { mss * part / 100.0 }
+        self.now.plateau.growth(d, part, cwnd, mss)
     }
 
     fn reduce(&mut self, cwnd: f64, base: f64, cause: Cause, _path: &PathView) -> f64 {
         self.undo = self.now;
         let c = &mut self.now;
-        let shrinks = self.fast_convergence && cwnd < c.w_max;
-        c.w_max = if shrinks { cwnd * (1.0 + BETA) / 2.0 } else { cwnd };
+        c.plateau.fall(cwnd, self.fast_convergence, cause);
         c.t_epoch = Time::NEVER;
-        if cause == Cause::Timeout {
-            c.w_max = 0.0;
-            if self.after_timeout == AfterTimeout::Zero {
-                c.k = 0.0;
-            }
+        if cause == Cause::Timeout && self.after_timeout == AfterTimeout::Zero {
+            c.plateau.k = 0.0;
         }
-        base * BETA
+        base * BETA_CUBIC
     }
 
     fn on_undo(&mut self) {
@@ -253,7 +241,7 @@ impl Law for MCubicLaw {
     }
 
     fn shared(&self, _cwnd: f64) -> Shared {
-        Shared { k: self.now.k, ..Shared::default() }
+        Shared { k: self.now.plateau.k, ..Shared::default() }
     }
 
     /// Returns `K'_i` in seconds, for traces.
