@@ -312,10 +312,7 @@ impl<L: Law> Controller for AckClocked<L> {
     }
 
     fn on_undo(&mut self) {
-        // RFC 9438 §4.9.2: when the window has already outgrown what it was,
-        // the current values stay. It is as sensible for every other law.
-        if self.can_undo && self.window.cwnd <= self.before.cwnd {
-            self.window = self.before;
+        if self.can_undo && self.window.undo(self.before) {
             self.backed_off = false;
             self.repairing = false;
             self.law.on_undo();

@@ -9,7 +9,21 @@ pub struct Window {
     pub ssthresh: f64,
 }
 
-/// What an exact number of segments may have lost on its way through floating point.
+impl Window {
+    /// Restores `before`, the window before a reduction that turned out to be needless. Returns
+    /// false, and the present values stay, when the window has already outgrown that (RFC 9438
+    /// §4.9.2). It is as sensible for every other law as for CUBIC.
+    pub fn undo(&mut self, before: Window) -> bool {
+        let is_restored = self.cwnd <= before.cwnd;
+        if is_restored {
+            *self = before;
+        }
+        is_restored
+    }
+}
+
+/// `ALMOST` is the part of a segment that an exact number of segments may have lost on its way
+/// through floating point.
 pub(crate) const ALMOST: f64 = 1e-9;
 
 /// Returns `octets` rounded down to whole segments.
