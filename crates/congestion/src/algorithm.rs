@@ -18,14 +18,14 @@ use std::fmt;
 /// the initial threshold in octets.
 pub type MakeWindow = dyn Fn(&Place, u64, u64) -> Box<dyn Controller + Send> + Send + Sync;
 
-/// An entry of the registry.
+/// `AlgorithmInfo` is an entry of the registry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AlgorithmInfo {
-    /// The name used in scenarios.
+    /// `name` is the word by which scenarios choose the algorithm.
     pub name: &'static str,
-    /// A description in one sentence.
+    /// `summary` describes the algorithm in one sentence.
     pub summary: &'static str,
-    /// The RFC, draft or paper that defines it.
+    /// `reference` is the RFC, draft or paper that defines the algorithm.
     pub reference: &'static str,
 }
 
@@ -82,7 +82,8 @@ macro_rules! register {
                 }
             }
 
-            /// Whether it answers marks in its own way ([`Options::ANSWERS_MARKS`]).
+            /// Returns whether the algorithm answers marks in its own way
+            /// ([`Options::ANSWERS_MARKS`]).
             pub fn answers_marks(&self) -> bool {
                 match self {
                     $(Algorithm::$variant(_) => <$options>::ANSWERS_MARKS,)*
@@ -121,7 +122,7 @@ macro_rules! register {
         /// from outside the workspace go into `Custom`.
         pub enum Congestion {
             $($(#[$doc])* $variant($controller),)*
-            /// An algorithm of the user's own.
+            /// An algorithm that the user wrote, behind the same trait.
             Custom(Box<dyn Controller + Send>),
         }
 
@@ -252,7 +253,7 @@ register! {
 }
 
 impl Default for Algorithm {
-    /// CUBIC with its default options.
+    /// Returns CUBIC with its default options.
     fn default() -> Algorithm {
         Algorithm::Cubic(cubic::CubicOptions::default())
     }

@@ -39,16 +39,16 @@ const FULL_BW_COUNT: u32 = 3;
 /// `BBRMinPipeCwnd`, segments.
 const MIN_PIPE_CWND: u64 = 4;
 
-/// What can be chosen about [`Bbr`].
+/// `BbrOptions` are the settings of [`Bbr`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BbrOptions {
-    /// `RTpropFilterLen`: how long a smallest round-trip time is believed, and
+    /// `rtprop_filter` is `RTpropFilterLen`: how long a smallest round-trip time is believed, and
     /// so the time between two ProbeRTT; 10 s.
     pub rtprop_filter: Span,
-    /// `ProbeRTTDuration`; 200 ms.
+    /// `probe_rtt` is `ProbeRTTDuration`; 200 ms.
     pub probe_rtt: Span,
-    /// The window allows for ACKs that come in bursts: of later drafts, and of
-    /// Linux; not in the draft of version 1.
+    /// `ack_aggregation` says that the window allows for ACKs that come in bursts: of later drafts,
+    /// and of Linux; not in the draft of version 1.
     pub ack_aggregation: bool,
 }
 
@@ -75,20 +75,20 @@ impl crate::Options for BbrOptions {
 #[derive(Clone, Debug)]
 pub struct Bbr(Box<Model>);
 
-/// The state machine of §3.4.
+/// `State` is a state of the machine of §3.4.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
     /// The rate doubles each round until the bandwidth grows no more.
     Startup,
-    /// The queue that Startup built drains.
+    /// The queue that Startup has built drains, at a rate below the bandwidth.
     Drain,
-    /// The gain cycles around 1.
+    /// The gain of the rate goes through a cycle around 1, a phase each `RTprop`.
     ProbeBw,
     /// Few segments in flight, to see the propagation time.
     ProbeRtt,
 }
 
-/// Why the window is not the model's own.
+/// `Recovery` is the reason why the window is not the model's own.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Recovery {
     No,
@@ -119,7 +119,7 @@ struct Model {
     rtprop: Option<Span>,
     rtprop_stamp: Time,
     rtprop_expired: bool,
-    /// Rounds counted by delivery (§4.1.1.3).
+    /// `round_count` counts rounds by delivery since the start (§4.1.1.3).
     round_count: u64,
     next_round_delivered: u64,
     round_start: bool,
@@ -219,7 +219,7 @@ impl Model {
         }
     }
 
-    /// Whether the sample is limited by the application, or by ProbeRTT.
+    /// Returns whether the sample is limited by the application, or by ProbeRTT.
     fn is_app_limited(&self, rate: &RateSample) -> bool {
         let (from, to) = self.probe_rtt_sent;
         rate.app_limited || (from..=to).contains(&rate.prior_delivered)
@@ -247,7 +247,7 @@ impl Model {
         ((gain * bdp) as u64).saturating_add(3 * self.send_quantum(mss))
     }
 
-    /// §4.2.2: what may leave at once.
+    /// Returns how many octets may leave at once (§4.2.2).
     fn send_quantum(&self, mss: u64) -> u64 {
         let bits = self.pacing_rate * 8.0;
         if bits < 1.2e6 {
@@ -259,7 +259,7 @@ impl Model {
         }
     }
 
-    /// §4.3.2.2: in Startup, once per round.
+    /// Looks once per round of Startup whether the bandwidth has ceased to grow (§4.3.2.2).
     fn check_full_pipe(&mut self, news: &News<'_>) {
         if self.filled_pipe || !self.round_start || news.app_limited {
             return;
@@ -412,7 +412,7 @@ impl Model {
         }
     }
 
-    /// §4.2.3.4: `BBRSaveCwnd`.
+    /// Saves the window that a recovery or ProbeRTT will reduce (`BBRSaveCwnd`, §4.2.3.4).
     fn save_cwnd(&mut self) {
         let reduced = self.recovery != Recovery::No || self.state == State::ProbeRtt;
         self.prior_cwnd = if reduced { self.prior_cwnd.max(self.cwnd) } else { self.cwnd };

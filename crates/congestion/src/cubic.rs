@@ -24,32 +24,32 @@ use steps::Steps;
 /// (§4.3).
 const ALPHA_CUBIC: f64 = 3.0 * (1.0 - BETA_CUBIC) / (1.0 + BETA_CUBIC);
 
-/// What can be chosen about [`Cubic`].
+/// `CubicOptions` are the settings of [`Cubic`].
 #[derive(Clone, PartialEq, Debug)]
 pub struct CubicOptions {
-    /// Release capacity to newer flows (§4.7).
+    /// `fast_convergence` says that capacity is released to newer flows (§4.7).
     pub fast_convergence: bool,
-    /// Never slower than Reno (§4.3).
+    /// `reno_friendly` says that the window is never slower than Reno (§4.3).
     pub reno_friendly: bool,
-    /// The increase that applies once Reno has regained what the reduction took.
+    /// `reno_increase` is the increase that applies once Reno has regained what the reduction took.
     pub reno_increase: RenoIncrease,
-    /// How soon the window follows the one that Reno would have.
+    /// `reno_step` says how soon the window follows the one that Reno would have.
     pub reno_step: RenoStep,
-    /// The least growth in a round trip while no plateau is known, in percent
-    /// of the window: before the first loss and after a timeout. 0 is the RFC;
-    /// Linux has 5 (`net/ipv4/tcp_cubic.c`: at most 20 segments for one).
+    /// `least_first_growth` is the least growth in a round trip while no plateau is known, in
+    /// percent of the window: before the first loss and after a timeout. 0 is the RFC; Linux has 5
+    /// (`net/ipv4/tcp_cubic.c`: at most 20 segments for one).
     pub least_first_growth: u8,
-    /// Time ahead of now for which the curve is taken.
+    /// `lookahead` is the time ahead of now for which the curve is taken.
     pub lookahead: Lookahead,
-    /// The way to the target is found anew when the window is another, in whole
-    /// segments, or when this has passed. 0 is the RFC, with every
-    /// ACK; Linux has `HZ / 32`.
+    /// `update_interval` is the time after which the way to the target is found anew, or earlier
+    /// when the window is another, in whole segments. 0 is the RFC, with every ACK; Linux has
+    /// `HZ / 32`.
     pub update_interval: Span,
-    /// Time in which ACKs come and the window is not the limit counts in `t`.
-    /// The RFC leaves it out (§5.8); Linux leaves out that in which nothing is
-    /// in flight alone.
+    /// `count_limited_time` says that time in which ACKs come and the window is not the limit
+    /// counts in `t`. The RFC leaves it out (§5.8); Linux leaves out that in which nothing is in
+    /// flight alone.
     pub count_limited_time: bool,
-    /// Options shared with other algorithms.
+    /// `common` has the options of all algorithms that ACKs drive.
     pub common: Common,
 }
 
@@ -72,17 +72,17 @@ impl Default for CubicOptions {
 /// The additive increase of the Reno-friendly window from `cwnd_prior` on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RenoIncrease {
-    /// A segment in a round trip (RFC 9438 §4.3).
+    /// The increase is a segment in a round trip (RFC 9438 §4.3).
     Whole,
-    /// What it was below, 0.53 segments: on average as fast as Reno, which
-    /// halves its window (RFC 8312 §4.2, Linux).
+    /// The increase stays as it was below, 0.53 segments: on average as fast as Reno, which halves
+    /// its window (RFC 8312 §4.2, Linux).
     Kept,
 }
 
-/// How the window follows the Reno-friendly one, where that is above the curve.
+/// `RenoStep` says how the window follows the Reno-friendly one, where that is above the curve.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RenoStep {
-    /// It is set to it (RFC 9438 §4.3).
+    /// The window is set to it with one ACK (RFC 9438 §4.3).
     AtOnce,
     /// It goes there in a round trip, as to a point of the curve (RFC 9438
     /// §4.4; `bictcp_update` of `net/ipv4/tcp_cubic.c`).
@@ -92,7 +92,7 @@ pub enum RenoStep {
 /// The round trip by which the curve is ahead of now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Lookahead {
-    /// The smoothed one (RFC 9438 §4.2, §4.1.4).
+    /// The smoothed round-trip time (RFC 9438 §4.2, §4.1.4).
     Smoothed,
     /// The smallest, without what waits in queues (Linux, `delay_min`).
     Smallest,
@@ -144,9 +144,9 @@ pub type Cubic = AckClocked<CubicLaw>;
 /// CUBIC's growth and reduction, with what of Linux's form was chosen.
 #[derive(Clone, Debug)]
 pub struct CubicLaw {
-    /// What a reduction changes and an undo restores.
+    /// `now` is what a reduction changes and an undo restores.
     now: Curve,
-    /// `now` before the last reduction (§4.9, the `undo_` variables).
+    /// `undo` is `now` before the last reduction (§4.9, the `undo_` variables).
     undo: Curve,
     /// Time of the last ACK, or of data sent after idleness; idle time since is left out of the
     /// epoch.
@@ -180,14 +180,14 @@ struct Curve {
 }
 
 impl CubicLaw {
-    /// W_cubic(t) of §4.2, in octets.
+    /// Returns W_cubic(t) of §4.2, in octets.
     fn w_cubic(&self, t: f64, mss: f64) -> f64 {
         let away = plateau::rise(t - self.now.plateau.k, mss);
         // Whole segments away from the flat point.
         self.now.plateau.w_max + away.signum() * self.whole(away.abs(), mss)
     }
 
-    /// Octets, in whole segments where those count.
+    /// Returns these octets, in whole segments where those count.
     fn whole(&self, octets: f64, mss: f64) -> f64 {
         self.steps.as_ref().map_or(octets, |steps| steps.whole(octets, mss))
     }
@@ -301,7 +301,7 @@ impl Law for CubicLaw {
         }
     }
 
-    /// A congestion event (§4.6).
+    /// Answers a congestion event (§4.6).
     fn reduce(&mut self, cwnd: f64, base: f64, cause: Cause, path: &PathView) -> f64 {
         let mss = path.mss as f64;
         (self.undo, self.was_known) = (self.now, self.is_known);

@@ -11,7 +11,7 @@ use crate::reno::one_segment_per_round;
 use crate::round::Round;
 use crate::{Acked, Cause, Feedback, PathView};
 
-/// What can be chosen about [`Dctcp`].
+/// `DctcpOptions` are the settings of [`Dctcp`].
 #[derive(Clone, PartialEq, Debug)]
 pub struct DctcpOptions {
     /// `g`, the weight of a window's fraction in the average; 1/16 (§4.2).

@@ -11,7 +11,7 @@ use crate::ack_clocked::{AckClocked, Common, Law};
 use crate::reno::one_segment_per_round;
 use crate::{Acked, Cause, PathView};
 
-/// What can be chosen about [`Gaimd`].
+/// `GaimdOptions` are the settings of [`Gaimd`].
 #[derive(Clone, PartialEq, Debug)]
 pub struct GaimdOptions {
     /// `alpha`: segments more for each window acknowledged, 0.31 by default.
@@ -19,7 +19,7 @@ pub struct GaimdOptions {
     /// `beta`: the part of the window that a loss, mark or timeout leaves, 0.875 by default. After a
     /// timeout it is the threshold up to which slow start goes.
     pub beta: f64,
-    /// Options shared with other algorithms.
+    /// `common` has the options of all algorithms that ACKs drive.
     pub common: Common,
 }
 
@@ -42,7 +42,7 @@ crate::options::ack_driven!(GaimdOptions, |o, form| {
 /// Congestion control by general AIMD: its law, driven by the clock of acknowledgments.
 pub type Gaimd = AckClocked<GaimdLaw>;
 
-/// The law of general AIMD.
+/// `GaimdLaw` is the growth and reduction of general AIMD.
 #[derive(Clone, Copy, Debug)]
 pub struct GaimdLaw {
     /// Segments by which a window grows while it is acknowledged once.

@@ -11,7 +11,7 @@ use crate::round::Round;
 use crate::{Acked, Cause, PathView};
 use anabranch_units::Span;
 
-/// What can be chosen about [`Illinois`]: the parameters of §3.2.
+/// `IllinoisOptions` are the settings of [`Illinois`]: the parameters of §3.2.
 #[derive(Clone, PartialEq, Debug)]
 pub struct IllinoisOptions {
     /// Segments a round trip, at the smallest and at the largest delay; 10 and 0.3.
@@ -26,7 +26,7 @@ pub struct IllinoisOptions {
     pub w_thresh: u32,
     /// Rounds of small delay that let `alpha` return to its maximum; 5.
     pub theta: u32,
-    /// Options shared with other algorithms.
+    /// `common` has the options of all algorithms that ACKs drive.
     pub common: Common,
 }
 
@@ -75,10 +75,10 @@ crate::options::ack_driven!(IllinoisOptions, |o, form| {
 /// `eta_1`, `eta_2`, `eta_3`: the parts of the largest delay at which the curves bend.
 const ETA: [f64; 3] = [0.01, 0.1, 0.8];
 
-/// A window of TCP-Illinois.
+/// The controller of TCP-Illinois: [`IllinoisLaw`] driven by ACKs.
 pub type Illinois = AckClocked<IllinoisLaw>;
 
-/// The law of TCP-Illinois.
+/// `IllinoisLaw` is TCP-Illinois' growth and reduction, with the delays that they need.
 #[derive(Debug)]
 pub struct IllinoisLaw {
     options: Box<IllinoisOptions>,

@@ -15,7 +15,7 @@ use crate::window::Window;
 use crate::{Acked, Cause, PathView};
 use anabranch_units::{Span, Time};
 
-/// What can be chosen about [`Ledbat`]: the constants of RFC 6817 §2.5.
+/// `LedbatOptions` are the settings of [`Ledbat`]: the constants of RFC 6817 §2.5.
 #[derive(Clone, PartialEq, Debug)]
 pub struct LedbatOptions {
     /// `TARGET`: the queueing delay to keep, at most 100 ms (§2.3); 100 ms.
@@ -24,7 +24,7 @@ pub struct LedbatOptions {
     pub gain: f64,
     /// `ALLOWED_INCREASE`, segments; 1.
     pub allowed_increase: u32,
-    /// Options shared with other algorithms.
+    /// `common` has the options of all algorithms that ACKs drive.
     pub common: Common,
 }
 
@@ -68,7 +68,7 @@ impl Default for Delays {
 }
 
 impl Delays {
-    /// A sample of the round-trip time.
+    /// Takes a sample of the round-trip time into both histories.
     pub(crate) fn on_sample(&mut self, now: Time, rtt: Span) {
         let since = *self.minute.get_or_insert(now);
         if now >= since + Span::from_secs(60) {
@@ -81,12 +81,12 @@ impl Delays {
         self.next = (self.next + 1) % self.current.len();
     }
 
-    /// The base delay; `Span::MAX` before a sample.
+    /// Returns the base delay; `Span::MAX` before a sample.
     pub(crate) fn base(&self) -> Span {
         self.base.iter().copied().min().unwrap_or(Span::MAX)
     }
 
-    /// The queueing delay; `None` before a sample.
+    /// Returns the queueing delay; `None` before a sample.
     pub(crate) fn queueing(&self) -> Option<Span> {
         let current = self.current.iter().copied().min().filter(|rtt| *rtt < Span::MAX)?;
         Some(current.saturating_sub(self.base()))

@@ -13,7 +13,7 @@ use anabranch_units::{Rate, Span};
 pub struct Pacing {
     /// Percentage while the window is below half the threshold.
     pub slow_start: u16,
-    /// Percentage from half the threshold on.
+    /// `avoidance` is the percentage from half the threshold on.
     pub avoidance: u16,
 }
 

@@ -14,7 +14,7 @@ use crate::window::Window;
 use crate::{Acked, Cause, Feedback, OptionForm, Options, Pacing, PathView};
 use anabranch_units::{Span, Time};
 
-/// How the virtual round-trip time follows from the real one.
+/// `VirtualRtt` says how the virtual round-trip time follows from the real one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum VirtualRtt {
     /// The larger of the real one and `reference`: no dependence below it (the draft's default).
@@ -22,18 +22,18 @@ pub enum VirtualRtt {
     AtLeast,
     /// The sum of both: as if the queue of a classic flow were waited for too.
     Plus,
-    /// The real one, as DCTCP.
+    /// The real one alone, as in DCTCP.
     Real,
 }
 
-/// What can be chosen about [`Prague`].
+/// `PragueOptions` are the settings of [`Prague`].
 #[derive(Clone, PartialEq, Debug)]
 pub struct PragueOptions {
     /// `g`: weight of a virtual round trip's marks in `alpha`; 1/16.
     pub g: f64,
     /// `alpha` at the start, so that the first mark takes half of it; 1.
     pub initial_alpha: f64,
-    /// The virtual round-trip time.
+    /// `virtual_rtt` says how the virtual round-trip time follows from the real one.
     pub virtual_rtt: VirtualRtt,
     /// The reference round-trip time from which the virtual one follows; 25 ms.
     pub reference: Span,

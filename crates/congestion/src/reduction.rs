@@ -2,7 +2,7 @@
 
 use crate::PathView;
 
-/// What `ssthresh` is a fraction of.
+/// `SsthreshFrom` is the quantity of which `ssthresh` becomes a fraction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum SsthreshFrom {
     /// The octets in flight before the event: FlightSize of RFC 5681 §3.1

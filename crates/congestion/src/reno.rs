@@ -10,10 +10,10 @@
 use crate::ack_clocked::{AckClocked, Common, Law};
 use crate::{Acked, Cause, PathView};
 
-/// What can be chosen about [`Reno`].
+/// `RenoOptions` are the settings of [`Reno`].
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct RenoOptions {
-    /// Options shared with other algorithms.
+    /// `common` has the options of all algorithms that ACKs drive.
     pub common: Common,
 }
 

@@ -17,15 +17,15 @@ use crate::window::Window;
 use crate::{Feedback, PathView};
 use anabranch_units::{Span, Time};
 
-/// §4.4.3: how long an unused window is kept.
+/// `NVP` is the time for which an unused window is kept (§4.4.3).
 const NVP: Span = Span::from_secs(5 * 60);
 /// Parts of the sampling period over which the maximum is kept.
 const BINS: usize = 4;
 
-/// What validation remembers.
+/// `Validation` is what validation remembers of the use of the window.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Validation {
-    /// Initial window, octets.
+    /// `initial` is the initial window, in octets.
     initial: f64,
     /// Most octets acknowledged in a round, in each part of the sampling
     /// period, the newest first; pipeACK is the largest.
@@ -65,7 +65,8 @@ impl Validation {
         self.bins.iter().flatten().max().copied()
     }
 
-    /// Whether the window is in use: pipeACK is undefined or at least half the window (§4.3).
+    /// Returns whether the window is in use: pipeACK is undefined or at least half the window
+    /// (§4.3).
     fn is_validated(&self, cwnd: f64) -> bool {
         self.pipe_ack().is_none_or(|pipe| pipe as f64 >= cwnd / 2.0)
     }
@@ -103,7 +104,7 @@ impl Validation {
         self.bin_since += Span::from_picos(passed * self.bin_length.as_picos());
     }
 
-    /// §4.4.3; true in the validated phase.
+    /// Reduces a window that was not used for the time of §4.4.3; true in the validated phase.
     fn check(&mut self, window: &mut Window, now: Time) -> bool {
         if self.is_validated(window.cwnd) {
             self.validated = now;

@@ -1,11 +1,11 @@
-//! What a law of growth and reduction acts on.
+//! The window that a law of growth and reduction acts on.
 
-/// The two variables of RFC 5681, in octets.
+/// `Window` has the two variables of RFC 5681, in octets with their fraction.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Window {
-    /// Congestion window, octets.
+    /// `cwnd` is the congestion window, in octets.
     pub cwnd: f64,
-    /// Slow-start threshold; infinite at first.
+    /// `ssthresh` is the slow-start threshold, in octets; it is infinite at first.
     pub ssthresh: f64,
 }
 

@@ -16,7 +16,7 @@ use crate::window::Window;
 use crate::{Acked, Cause, PathView};
 use anabranch_units::Span;
 
-/// What can be chosen about [`Yeah`]: the parameters of §2.
+/// `YeahOptions` are the settings of [`Yeah`]: the parameters of §2.
 #[derive(Clone, PartialEq, Debug)]
 pub struct YeahOptions {
     /// `Q_max`: segments in the queue; 80.
@@ -25,7 +25,7 @@ pub struct YeahOptions {
     pub phi: f64,
     /// Rounds of slow mode from which the flow competes with greedy ones; 16.
     pub rho: u32,
-    /// Options shared with other algorithms.
+    /// `common` has the options of all algorithms that ACKs drive.
     pub common: Common,
 }
 

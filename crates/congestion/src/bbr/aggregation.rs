@@ -13,7 +13,7 @@ use anabranch_units::Time;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Aggregation {
     interval_start: Time,
-    /// Octets acknowledged since then.
+    /// `delivered` is how many octets were acknowledged since `interval_start`.
     delivered: f64,
     filter: MaxFilter,
 }

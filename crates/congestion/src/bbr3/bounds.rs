@@ -9,7 +9,7 @@ use anabranch_units::Time;
 /// `BBRStartupFullLossCnt`: ranges lost in a round that may end Startup.
 const STARTUP_FULL_LOSS_COUNT: u32 = 6;
 
-/// The long-term model beside `max_bw`.
+/// `LongTerm` is the part of the long-term model beside `max_bw`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LongTerm {
     /// `BBR.inflight_longterm`; infinite before a probe has lost too much.
@@ -86,7 +86,7 @@ impl ShortTerm {
     }
 }
 
-/// What a loss that turns out to be none gives back.
+/// `Saved` is what a loss that turns out to be none gives back.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Saved {
     /// A loss saved something, and no undo has taken it back.

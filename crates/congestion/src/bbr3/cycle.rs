@@ -7,7 +7,7 @@ use anabranch_units::{Span, Time};
 /// `BBR.ack_phase`: what the acknowledgments that come now tell of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum AckPhase {
-    /// They tell nothing of a probe.
+    /// They tell nothing of a probe for bandwidth.
     #[default]
     Init,
     /// They acknowledge what was sent in ProbeBW_REFILL, at the estimated bandwidth.

@@ -4,7 +4,7 @@ use super::Model;
 use crate::{Feedback, PathView};
 use anabranch_units::{Span, Time};
 
-/// What one acknowledgment brings (`RS` and `C`), as the steps need it.
+/// `News` is what one acknowledgment brings (`RS` and `C`), as the steps need it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct News {
     pub(super) now: Time,

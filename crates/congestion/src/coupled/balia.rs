@@ -16,10 +16,10 @@ use crate::ack_clocked::{AckClocked, Common, Law};
 use crate::reno::one_segment_per_round;
 use crate::{Acked, Cause, PathView, Sibling};
 
-/// What can be chosen about [`Balia`].
+/// `BaliaOptions` are the settings of [`Balia`].
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct BaliaOptions {
-    /// Options shared with other algorithms.
+    /// `common` has the options of all algorithms that ACKs drive.
     pub common: Common,
 }
 

@@ -45,11 +45,11 @@ pub struct MCubicOptions {
     pub fast_convergence: bool,
     /// The least `K`, in smoothed round-trip times of its path, in tenths; 10.
     pub floor_tenths: u32,
-    /// Which part of `Wmax` the formula of `K` takes; the paper has both.
+    /// `k_beta` says which part of `Wmax` the formula of `K` takes; the paper has both.
     pub k_beta: KBeta,
-    /// What the others see as `K` after a timeout.
+    /// `after_timeout` says which `K` the others see after a timeout.
     pub after_timeout: AfterTimeout,
-    /// Options shared with other algorithms.
+    /// `common` has the options of all algorithms that ACKs drive.
     pub common: Common,
 }
 
@@ -68,13 +68,13 @@ impl Default for MCubicOptions {
 /// The part of `Wmax` in `K = cbrt(Wmax beta / C)`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum KBeta {
-    /// What a reduction gives up: the window is back at `Wmax` after `K`.
+    /// The part that a reduction gives up: the window is back at `Wmax` after `K`.
     GivenUp,
-    /// What it leaves, as the text says once; `K` is `cbrt(7/3)` times as long.
+    /// The part that it leaves, as the text says once; `K` is `cbrt(7/3)` times as long.
     Left,
 }
 
-/// What a path's `K` is after a timeout, until congestion avoidance begins again.
+/// `AfterTimeout` is a path's `K` after a timeout, until congestion avoidance begins again.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AfterTimeout {
     /// `K` keeps its last value: a path that has failed still counts as before.
@@ -125,6 +125,7 @@ pub struct MCubicLaw {
     after_timeout: AfterTimeout,
 }
 
+/// `Curve` is what a reduction changes and an undo restores.
 #[derive(Clone, Copy, Debug)]
 struct Curve {
     /// `plateau` has `Wmax_i` and `K_i`, not yet stretched by the other paths.

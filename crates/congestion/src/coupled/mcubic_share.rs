@@ -41,7 +41,7 @@ pub struct MCubicShareOptions {
     pub fast_convergence: bool,
     /// The least share that a path counts with, in percent; 10.
     pub least_share: u32,
-    /// Options shared with other algorithms.
+    /// `common` has the options of all algorithms that ACKs drive.
     pub common: Common,
 }
 
@@ -60,23 +60,24 @@ crate::options::ack_driven!(MCubicShareOptions, |o, form| {
     )?;
 });
 
-/// An MCubic window by shares.
+/// The controller of one path under MCubic by shares: [`MCubicShareLaw`] driven by ACKs.
 pub type MCubicShare = AckClocked<MCubicShareLaw>;
 
-/// The law of MCubic by shares.
+/// `MCubicShareLaw` is the growth and reduction of one path under MCubic by shares.
 #[derive(Clone, Debug)]
 pub struct MCubicShareLaw {
     others: Others,
     now: Curve,
     /// `now` before the last reduction.
     undo: Curve,
-    /// Time up to which `tau` has run.
+    /// `last` is the time up to which `tau` has run.
     last: Time,
     fast_convergence: bool,
     /// The least share that a path counts with, in percent.
     least_share: u32,
 }
 
+/// `Curve` is what a reduction changes and an undo restores.
 #[derive(Clone, Copy, Debug)]
 struct Curve {
     /// `plateau` has `Wmax_i` and `K_i`, which is in seconds of the path's clock.

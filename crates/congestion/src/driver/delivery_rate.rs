@@ -10,7 +10,7 @@
 use crate::{LostSegment, RateSample};
 use anabranch_units::{Span, Time};
 
-/// What a segment or chunk remembers of its sending.
+/// `Stamp` is what a segment or chunk remembers of its sending.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Stamp {
     /// `P.delivered`: octets delivered on the path when this left.
@@ -88,8 +88,8 @@ impl DeliveryRate {
         }
     }
 
-    /// What left at `sent` is newly reported; of what left together the one with the largest
-    /// `order` is the newest.
+    /// Notes that the segment which left at `sent` is newly reported; of those that left together
+    /// the one with the largest `order` is the newest.
     pub fn on_record(&mut self, sent: Time, order: u64, stamp: &Stamp) {
         let last = self.newest.map_or(0, |n| n.order);
         if sent > self.first_sent || sent == self.first_sent && order > last {
@@ -131,7 +131,7 @@ impl DeliveryRate {
         }
     }
 
-    /// The next acknowledgment may come.
+    /// Forgets what belongs to the acknowledgment at hand: the next may come.
     pub fn end_ack(&mut self) {
         self.newest = None;
     }

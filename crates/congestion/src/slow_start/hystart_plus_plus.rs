@@ -14,7 +14,7 @@ use crate::round::Round;
 use crate::{Acked, PathView};
 use anabranch_units::Span;
 
-/// The constants of RFC 9406 §4.3.
+/// `HyStartPlusPlusOptions` has the constants of RFC 9406 §4.3.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct HyStartPlusPlusOptions {
     /// `MIN_RTT_THRESH`: the least rise that counts; 4 ms.
@@ -51,7 +51,7 @@ impl Default for HyStartPlusPlusOptions {
 pub(crate) struct HyStartPlusPlus {
     options: HyStartPlusPlusOptions,
     paced: bool,
-    /// The first slow start is not over.
+    /// `active` says that the first slow start is not over.
     active: bool,
     /// `active` before the last signal.
     was_active: bool,
