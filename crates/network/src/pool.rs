@@ -6,8 +6,8 @@ use anabranch_wire::{Addr, Ecn, Packet};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct PacketId(pub u32);
 
-/// What forwarding needs to know of a packet, kept apart from the packet so
-/// that a hop touches twelve octets and not the whole value.
+/// `Hot` is what forwarding needs to know of a packet, kept apart from the packet so that a hop
+/// touches twelve octets and not the whole value.
 #[derive(Clone, Copy, Debug)]
 struct Hot {
     dst: Addr,
@@ -47,7 +47,7 @@ impl PacketPool {
         PacketPool { ipv6, ..PacketPool::default() }
     }
 
-    /// Whether an address is of IPv6.
+    /// Returns whether an address is of IPv6.
     pub fn is_ipv6(&self, addr: Addr) -> bool {
         self.ipv6.get(addr.0 as usize) == Some(&true)
     }
@@ -131,7 +131,7 @@ impl PacketPool {
         self.left -= self.free.len() - before;
     }
 
-    /// The packet, with the TTL that it now has.
+    /// Returns the packet, with the TTL that it now has.
     #[inline]
     pub fn packet(&mut self, id: PacketId) -> &Packet {
         let packet = &mut self.packets[id.0 as usize];
@@ -157,7 +157,7 @@ impl PacketPool {
         self.hot[id.0 as usize].size
     }
 
-    /// Whether IP may cut the packet into fragments.
+    /// Returns whether IP may cut the packet into fragments.
     pub fn may_fragment(&self, id: PacketId) -> bool {
         self.packets[id.0 as usize].may_fragment
     }
@@ -180,7 +180,7 @@ impl PacketPool {
         slots.filter(|(_, is_free)| !is_free).map(|(packet, _)| packet)
     }
 
-    /// Packets in the network.
+    /// Returns how many packets are in the network.
     pub fn live(&self) -> usize {
         self.packets.len() - self.free.len() - self.left
     }

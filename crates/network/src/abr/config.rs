@@ -10,7 +10,7 @@ use anabranch_units::{Bytes, Rate, Span};
 pub struct LineConfig {
     /// Rates of both directions, of cells with their headers.
     pub rates: [Rate; 2],
-    /// Propagation, in both directions.
+    /// `delay` is the propagation delay, in both directions.
     pub delay: Span,
     /// Cells that may wait in each of the two queues; `None` for all.
     pub limit: Option<u32>,
@@ -47,11 +47,11 @@ const LEAST_BPS: u64 = 4240;
 /// their headers.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct VcConfig {
-    /// PCR, the peak cell rate.
+    /// `peak` is PCR, the peak cell rate.
     pub peak: Rate,
-    /// MCR, the minimum cell rate; `None` for 0.
+    /// `minimum` is MCR, the minimum cell rate; `None` stands for 0.
     pub minimum: Option<Rate>,
-    /// ICR, the initial cell rate; `None` for PCR.
+    /// `initial` is ICR, the initial cell rate; `None` stands for PCR.
     pub initial: Option<Rate>,
     /// RIF: an RM cell without CI and NI lets the rate grow by this part of PCR.
     pub increase: f64,
@@ -67,7 +67,7 @@ pub struct VcConfig {
     pub missing_rm: u32,
     /// CDF: each one more takes this part of the rate.
     pub cutoff_decrease: f64,
-    /// The way in which packets are put into cells.
+    /// `encapsulation` is the way in which packets are put into cells.
     pub encapsulation: Encapsulation,
 }
 

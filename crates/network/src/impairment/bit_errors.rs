@@ -10,7 +10,7 @@ pub(super) const INFO: Info = Info {
     reference: "packet loss 1 - (1 - e)^L for L bits",
 };
 
-/// Bit errors at one rate.
+/// `BitErrors` damages packets with bit errors at one rate.
 #[derive(Debug)]
 pub struct BitErrors {
     /// `ln(1 - e)`: the logarithm of the probability that a bit is right.
@@ -21,12 +21,12 @@ pub struct BitErrors {
 }
 
 impl BitErrors {
-    /// Errors with probability `ber` per bit.
+    /// Makes errors with probability `ber` per bit.
     pub fn new(ber: f64, generator: Generator) -> BitErrors {
         BitErrors { log_good: libm::log1p(-ber), last: (0, 0.0), generator }
     }
 
-    /// Whether a packet of `size` octets is hit.
+    /// Returns whether a packet of `size` octets is hit.
     pub fn corrupts(&mut self, size: u32) -> bool {
         if size != self.last.0 {
             self.last = (size, self.packet_loss(size));

@@ -24,7 +24,7 @@ impl Step<'_, '_> {
     }
 }
 
-/// A packet on its way, in the link's ring.
+/// `Entry` is a packet on its way, in the link's ring.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
     /// Departure plus propagation delay; ascends along the ring.
@@ -56,7 +56,7 @@ impl Entry {
     }
 }
 
-/// A number of packets and their octets.
+/// `Count` is a number of packets and their octets.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Count {
     pub packets: u64,
@@ -71,13 +71,13 @@ impl Count {
     }
 }
 
-/// The packets on their way, and the counters.
+/// `Base` has the packets on their way, and the counters.
 #[derive(Debug)]
 pub(super) struct Base {
     ring: VecDeque<Entry>,
     /// Number of entries at the front of the ring that are known to have departed.
     departed: usize,
-    /// Octets of the other entries.
+    /// `unsent_octets` is how many octets the other entries have.
     unsent_octets: u64,
     /// The propagation delay, where no schedule says otherwise.
     pub delay: Span,
@@ -137,7 +137,7 @@ impl Base {
         Some(entry)
     }
 
-    /// Whether the ring would grow with one more packet.
+    /// Returns whether the ring would grow with one more packet.
     #[inline]
     pub(super) fn is_full(&self) -> bool {
         self.ring.len() == self.ring.capacity()

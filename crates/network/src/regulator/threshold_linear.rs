@@ -25,14 +25,14 @@ pub(super) const INFO: Info = Info {
     reference: "Fast-TCP; the law is this package's, see docs/regulators.md",
 };
 
-/// Parameters of the law.
+/// `ThresholdLinearConfig` has the parameters of the law.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ThresholdLinearConfig {
-    /// Up to here ACKs pass at once.
+    /// `low` is the level up to which ACKs pass at once.
     pub low: Level,
     /// The level from which on they are held for `max_delay`.
     pub high: Level,
-    /// The longest time that an ACK is held.
+    /// `max_delay` is the longest time that an ACK is held.
     pub max_delay: Span,
 }
 

@@ -20,7 +20,7 @@ pub(super) const INFO: Info = Info {
     reference: "progressive filling (Bertsekas and Gallager 1992 §6.5.2)",
 };
 
-/// Description of the computation.
+/// `MaxMinConfig` describes the computation.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct MaxMinConfig {
     /// Part of the line that is given away, above 0 and up to 1.
@@ -39,7 +39,7 @@ impl Default for MaxMinConfig {
 /// A port's part: what it has to give, what it counts, and what it tells.
 #[derive(Debug)]
 pub(in crate::abr) struct MaxMin {
-    /// Cells a second that the port gives away.
+    /// `target` is how many cells a second the port gives away.
     pub target: f64,
     pub interval: Span,
     /// Cells since the last computation, by direction of a virtual channel: its own, and answers.
@@ -66,7 +66,7 @@ impl MaxMin {
 #[derive(Debug)]
 pub(in crate::abr) struct Shares {
     interval: Span,
-    /// The date of the next computation.
+    /// `next` is the time of the next computation.
     pub next: Time,
 }
 
@@ -85,7 +85,7 @@ impl Shares {
     }
 }
 
-/// What a direction gets, and the full ports on its way, which are what holds it back.
+/// `Filled` is what a direction gets, and the full ports on its way, which are what holds it back.
 #[derive(Clone, PartialEq, Debug)]
 pub(in crate::abr) struct Filled {
     pub rate: f64,

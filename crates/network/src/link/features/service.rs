@@ -10,7 +10,7 @@ use crate::transmitter::{Transmitter, TransmitterConfig};
 use anabranch_endpoint::Generator;
 use anabranch_units::{Bytes, Rate, Time};
 
-/// The queue and what transmits.
+/// `Service` is the queue and what transmits.
 #[derive(Debug)]
 pub(super) enum Service {
     /// Departures are computed when packets come.
