@@ -18,12 +18,12 @@ use crate::tcp::{CHECKSUM_AT, TcpSegment, TcpView};
 use crate::udp::UdpDatagram;
 use std::net::IpAddr;
 
-/// IP protocol number of UDP.
+/// `PROTOCOL` is IANA's number of UDP, for the IP header.
 pub const PROTOCOL: u8 = UdpDatagram::PROTOCOL;
-/// Octets of the UDP header.
+/// `HEADER` is the length of the UDP header, in octets.
 pub const HEADER: usize = UdpDatagram::HEADER as usize;
 
-/// Source and destination port of UDP.
+/// `Ports` are source and destination port of UDP, in this order.
 pub type Ports = (u16, u16);
 
 fn pseudo(packet: &Packet, book: &AddressBook) -> Option<PseudoHeader> {
