@@ -26,9 +26,9 @@ pub struct Common {
     pub ssthresh_from: SsthreshFrom,
     /// The rule that ends slow start before a signal does.
     pub slow_start_exit: SlowStartExit,
-    /// Most segments added per ACK in slow start (RFC 3465 §2.2, `L`; 1 is
-    /// RFC 5681 to the letter). Zero counts as 1; 255 is without limit, while a
-    /// timeout is repaired too, as Linux has it.
+    /// `slow_start_limit` is the most segments added per ACK in slow start (RFC 3465 §2.2, `L`; 1
+    /// is RFC 5681 to the letter). Zero counts as 1; 255 is without limit, while a timeout is
+    /// repaired too, as Linux has it.
     pub slow_start_limit: u8,
     /// The window is a number of segments, and what is acknowledged towards the next is counted beside it (Linux:
     /// `snd_cwnd`, `snd_cwnd_cnt`): growth is that of the whole window, and a reduction acts on whole segments,
@@ -149,7 +149,7 @@ pub struct AckClocked<L> {
     extras: Option<Box<Extras>>,
 }
 
-/// Options that few algorithms use, in a box of their own.
+/// `Extras` has options that few algorithms use, in a box of their own.
 #[derive(Debug)]
 struct Extras {
     exit: Exit,

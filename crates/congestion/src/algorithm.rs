@@ -56,7 +56,7 @@ macro_rules! register {
         }
 
         impl Algorithm {
-            /// The algorithm called `name`, with its default options.
+            /// Returns the algorithm called `name`, with its default options.
             pub fn from_name(name: &str) -> Option<Algorithm> {
                 match name {
                     $($name => Some(Algorithm::$variant(<$options>::default())),)*
@@ -102,8 +102,8 @@ macro_rules! register {
                 }
             }
 
-            /// A controller for a new path. Both arguments are octets;
-            /// `initial_ssthresh` is `u64::MAX` for no threshold.
+            /// Makes a controller for a new path. Both arguments are octets; `initial_ssthresh` is
+            /// `u64::MAX` for no threshold.
             pub fn build(&self, initial_window: u64, initial_ssthresh: u64) -> Congestion {
                 match self {
                     $(Algorithm::$variant(options) => Congestion::$variant(
@@ -117,9 +117,9 @@ macro_rules! register {
             }
         }
 
-        /// A controller. Senders hold this enum, so that a hook costs a
-        /// branch instead of an indirect call and no allocation; algorithms
-        /// from outside the workspace go into `Custom`.
+        /// `Congestion` is a controller. Senders hold this enum, so that a hook costs a branch
+        /// instead of an indirect call and no allocation; algorithms from outside the workspace go
+        /// into `Custom`.
         pub enum Congestion {
             $($(#[$doc])* $variant($controller),)*
             /// An algorithm that the user wrote, behind the same trait.

@@ -85,7 +85,7 @@ impl Options for Bbr3Options {
     }
 }
 
-/// A sender's rate and window by BBR version 3. The state is large and lives in a box.
+/// `Bbr3` is a sender's rate and window by BBR version 3. The state is large and lives in a box.
 #[derive(Clone, Debug)]
 pub struct Bbr3(Box<Model>);
 
@@ -351,7 +351,7 @@ impl Model {
 }
 
 impl Bbr3 {
-    /// A window of `initial_window` octets; BBR has no slow-start threshold (`OnInit()`).
+    /// Makes a window of `initial_window` octets; BBR has no slow-start threshold (`OnInit()`).
     pub fn new(options: &Bbr3Options, initial_window: u64, _initial_ssthresh: u64) -> Bbr3 {
         let initial_cwnd = initial_window.max(1);
         Bbr3(Box::new(Model {
@@ -463,7 +463,7 @@ impl Controller for Bbr3 {
         self.0.handle_spurious_loss();
     }
 
-    /// "Restarting From Idle": the window stays, pacing alone restarts a flow.
+    /// Changes nothing: the window stays, pacing alone restarts a flow ("Restarting From Idle").
     fn on_idle(&mut self, _initial: u64) {}
 
     fn window(&self) -> u64 {

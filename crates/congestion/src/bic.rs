@@ -61,7 +61,7 @@ pub struct BicLaw {
 }
 
 impl BicLaw {
-    /// Segments that a round trip adds to a window of `w`.
+    /// Returns how many segments a round trip adds to a window of `w`.
     fn increase(&mut self, w: f64) -> f64 {
         if w < self.max_win {
             self.probing_from = None;

@@ -211,7 +211,7 @@ pub trait Controller {
     /// the recovery scheme that did; what a timeout gives up is told with the next of both.
     fn on_lost(&mut self, _now: Time, _segment: &LostSegment, _path: &PathView) {}
 
-    /// A congestion signal: sets `ssthresh` and the window.
+    /// Hears of a congestion signal: sets `ssthresh` and the window.
     fn on_congestion(&mut self, event: &CongestionEvent, path: &PathView);
 
     /// The last reduction turned out to be needless: restores what was. Fires where the sender has an
@@ -249,14 +249,14 @@ pub trait Controller {
     /// data: its window is halved (Raiciu et al., NSDI 2012, section 4.2).
     fn on_penalty(&mut self, _mss: u64) {}
 
-    /// The congestion window in octets; at least one segment.
+    /// Returns the congestion window, in octets; at least one segment.
     fn window(&self) -> u64;
 
-    /// The slow-start threshold in octets; `u64::MAX` when infinite.
+    /// Returns the slow-start threshold, in octets; `u64::MAX` when infinite.
     fn ssthresh(&self) -> u64;
 
-    /// The rate to pace at, given the smoothed round-trip time; `None` when
-    /// sending is driven by ACKs alone.
+    /// Returns the rate to pace at, given the smoothed round-trip time; `None` when sending is
+    /// driven by ACKs alone.
     fn pacing_rate(&self, _srtt: Option<Span>) -> Option<Rate> {
         None
     }

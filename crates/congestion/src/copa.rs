@@ -22,7 +22,7 @@ use std::collections::VecDeque;
 pub struct CopaOptions {
     /// `delta` of the default mode: `1 / delta` packets wait on average; 0.5.
     pub delta: f64,
-    /// Switch to a mode that competes with buffer fillers.
+    /// `competitive` says that the flow switches to a mode that competes with buffer fillers.
     pub competitive: bool,
     /// Options shared with other algorithms; paced by default.
     pub common: Common,
@@ -65,14 +65,14 @@ impl Smallest {
     }
 }
 
-/// The state of Copa: delays, mode and velocity.
+/// `Model` is the state of Copa: delays, mode and velocity.
 #[derive(Clone, Debug)]
 struct Model {
     options: CopaOptions,
     /// `standing` is RTTstanding and `least` is RTTmin, each with its own sliding time.
     standing: Smallest,
     least: Smallest,
-    /// The weight of delay in force: the default, or smaller in competitive mode (§2.2).
+    /// `delta` is the weight of delay in force: the default, or smaller in competitive mode (§2.2).
     delta: f64,
     /// `v`, the direction (up), and for how many round trips it has been that.
     velocity: f64,
@@ -81,7 +81,7 @@ struct Model {
     /// `start` is the window at the start of the round trip, in octets.
     start: f64,
     round: Round,
-    /// Largest delay of the last four round trips, of the current one first.
+    /// `largest` has the largest delay of the last four round trips, of the current one first.
     largest: [Span; 4],
     /// Round trips since the queue was nearly empty.
     full_rounds: u32,
@@ -93,12 +93,12 @@ const RTT_MIN_FILTER: Span = Span::from_secs(10);
 /// The controller of Copa: [`CopaLaw`] driven by ACKs.
 pub type Copa = AckClocked<CopaLaw>;
 
-/// The law of Copa. Its state is large and lives in a box.
+/// `CopaLaw` is Copa's growth and reduction. Its state is large and lives in a box.
 #[derive(Clone, Debug)]
 pub struct CopaLaw(Box<Model>);
 
 impl Model {
-    /// The queueing delay and RTTstanding, with this sample.
+    /// Returns the queueing delay and RTTstanding, with this sample.
     fn delay(&mut self, now: Time, rtt: Span, path: &PathView) -> (Span, Span) {
         let half = path.srtt.unwrap_or(rtt) / 2;
         let standing = self.standing.update(now, rtt, half);

@@ -21,7 +21,7 @@ mod tests;
 
 use crate::{PathView, Sibling};
 
-/// The siblings, as they were before the acknowledgment at hand.
+/// `Others` are the siblings, as they were before the acknowledgment at hand.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Others(Vec<Sibling>);
 
@@ -63,7 +63,7 @@ pub(crate) fn term_of(sibling: &Sibling) -> Option<Term> {
     (rtt > 0.0).then(|| Term { w: sibling.window as f64 / sibling.mss as f64, rtt })
 }
 
-/// The path itself; `None` before its first round-trip sample.
+/// Returns the path itself in the papers' terms; `None` before its first round-trip sample.
 pub(crate) fn own(cwnd: f64, path: &PathView) -> Option<Term> {
     let rtt = path.srtt?.as_secs_f64();
     (rtt > 0.0).then(|| Term { w: cwnd / path.mss as f64, rtt })

@@ -69,7 +69,7 @@ impl Default for CubicOptions {
     }
 }
 
-/// The additive increase of the Reno-friendly window from `cwnd_prior` on.
+/// `RenoIncrease` is the additive increase of the Reno-friendly window from `cwnd_prior` on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RenoIncrease {
     /// The increase is a segment in a round trip (RFC 9438 §4.3).
@@ -148,8 +148,8 @@ pub struct CubicLaw {
     now: Curve,
     /// `undo` is `now` before the last reduction (§4.9, the `undo_` variables).
     undo: Curve,
-    /// Time of the last ACK, or of data sent after idleness; idle time since is left out of the
-    /// epoch.
+    /// `last_event` is the time of the last ACK, or of data sent after idleness; idle time since is
+    /// left out of the epoch.
     last_event: Time,
     fast_convergence: bool,
     reno: Option<(RenoIncrease, RenoStep)>,
@@ -173,9 +173,8 @@ struct Curve {
     plateau: Plateau,
     /// `w_est` is the window that Reno would have, in octets (§4.3).
     w_est: f64,
-    /// Start of the current congestion avoidance stage; [`Time::NEVER`]
-    /// before its first ACK. Moved forward by the time that must not count
-    /// (§5.8).
+    /// `t_epoch` is the start of the current congestion avoidance stage; [`Time::NEVER`] before its
+    /// first ACK. It is moved forward by the time that must not count (§5.8).
     t_epoch: Time,
 }
 
@@ -192,8 +191,8 @@ impl CubicLaw {
         self.steps.as_ref().map_or(octets, |steps| steps.whole(octets, mss))
     }
 
-    /// W_est of §4.3 with an ACK for `part` of the window: alpha_cubic = 1 once
-    /// Reno has regained what the reduction took.
+    /// Lets W_est of §4.3 grow with an ACK for `part` of the window: alpha_cubic = 1 once Reno has
+    /// regained what the reduction took.
     fn grow_reno(&mut self, part: f64, cwnd: f64, mss: f64) {
         let Some((increase, _)) = self.reno else { return };
         let is_whole = increase == RenoIncrease::Whole && self.now.w_est >= self.now.cwnd_prior;
@@ -204,7 +203,7 @@ impl CubicLaw {
         };
     }
 
-    /// §5.8: the time since the last event does not count.
+    /// Moves the epoch on: the time since the last event does not count (§5.8).
     fn skip_to(&mut self, now: Time) {
         if self.now.t_epoch != Time::NEVER {
             let idle = now.saturating_since(self.last_event);
@@ -253,7 +252,7 @@ impl Law for CubicLaw {
         self.last_event = now;
     }
 
-    /// One ACK in congestion avoidance (§4.2 to §4.5).
+    /// Returns the growth with one ACK in congestion avoidance, in octets (§4.2 to §4.5).
     fn avoid(&mut self, cwnd: f64, acked: &Acked, path: &PathView) -> f64 {
         let mss = path.mss as f64;
         if self.now.t_epoch == Time::NEVER {
@@ -315,7 +314,7 @@ impl Law for CubicLaw {
         self.whole(base * BETA_CUBIC, mss)
     }
 
-    /// Two segments at least after a loss, one after a mark.
+    /// Returns two segments at least after a loss, one after a mark.
     fn fewest(&self, cause: Cause) -> f64 {
         if cause == Cause::EcnMark { 1.0 } else { 2.0 }
     }
@@ -330,7 +329,7 @@ impl Law for CubicLaw {
 }
 
 impl Curve {
-    /// The first ACK of a congestion avoidance stage.
+    /// Begins a congestion avoidance stage with its first ACK.
     fn begin_stage(&mut self, cwnd: f64, now: Time, mss: f64) {
         self.t_epoch = now;
         self.w_est = cwnd;

@@ -45,7 +45,7 @@ impl crate::Options for DctcpOptions {
 /// The controller of DCTCP: [`DctcpLaw`] driven by ACKs.
 pub type Dctcp = AckClocked<DctcpLaw>;
 
-/// The law of DCTCP; names are those of RFC 8257 §3.3.
+/// `DctcpLaw` is DCTCP's growth and reduction; names are those of RFC 8257 §3.3.
 #[derive(Clone, Copy, Debug)]
 pub struct DctcpLaw {
     g: f64,

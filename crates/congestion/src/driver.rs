@@ -57,7 +57,7 @@ pub struct Driver {
 /// `Extras` has what only some algorithms need.
 #[derive(Debug, Default)]
 struct Extras {
-    /// Counts for delivery-rate samples, where the algorithm hears feedback.
+    /// `rate` has the counts for delivery-rate samples, where the algorithm hears feedback.
     rate: Option<DeliveryRate>,
     /// The pacer, which knows when the next data may leave; absent before there is a rate.
     pacer: Option<Pacer>,
@@ -90,13 +90,13 @@ impl Driver {
         self.congestion.window()
     }
 
-    /// The slow-start threshold in octets; `u64::MAX` when infinite.
+    /// Returns the slow-start threshold, in octets; `u64::MAX` when infinite.
     #[inline]
     pub fn ssthresh(&self) -> u64 {
         self.congestion.ssthresh()
     }
 
-    /// The algorithm hears each acknowledgment ([`Controller::wants_feedback`]).
+    /// Returns whether the algorithm hears each acknowledgment ([`Controller::wants_feedback`]).
     #[inline]
     pub fn wants_feedback(&self) -> bool {
         self.congestion.wants_feedback()
@@ -113,7 +113,7 @@ impl Driver {
         self.congestion.owns_recovery()
     }
 
-    /// The algorithm depends on the other paths of its connection.
+    /// Returns whether the algorithm depends on the other paths of its connection.
     pub fn is_coupled(&self) -> bool {
         self.congestion.is_coupled()
     }
@@ -200,8 +200,8 @@ impl Driver {
         self.congestion.on_ack(acked, path);
     }
 
-    /// A congestion signal, one for each window of data; `path` is as it was before the loss was
-    /// found or the mark was reported.
+    /// Tells of a congestion signal, one for each window of data; `path` is as it was before the
+    /// loss was found or the mark was reported.
     pub fn on_congestion(&mut self, now: Time, cause: Cause, path: &PathView) {
         self.congestion.on_congestion(&CongestionEvent { now, cause }, path);
     }
@@ -241,7 +241,7 @@ impl Driver {
         self.congestion.on_idle(initial);
     }
 
-    /// The other paths, before each acknowledgment of a coupled algorithm.
+    /// Tells of the other paths, before each acknowledgment of a coupled algorithm.
     pub fn on_siblings(&mut self, siblings: &[Sibling]) {
         self.congestion.on_siblings(siblings);
     }
@@ -256,8 +256,8 @@ impl Driver {
         self.congestion.pacing_rate(srtt)
     }
 
-    /// Asked when a path opens and with each round-trip sample, not for each packet: once there is a
-    /// rate, there is one.
+    /// Makes the pacer once the algorithm has a rate. Called when a path opens and with each
+    /// round-trip sample, not for each packet: once there is a rate, there is one.
     pub fn note_pacing(&mut self, srtt: Option<Span>) {
         if self.pacer().is_none() && self.congestion.pacing_rate(srtt).is_some() {
             self.extras.get_or_insert_default().pacer = Some(Pacer::default());

@@ -24,7 +24,7 @@ pub struct GaimdOptions {
 }
 
 impl Default for GaimdOptions {
-    /// The pair whose flows the paper measures beside TCP's.
+    /// Returns the pair whose flows the paper measures beside TCP's.
     fn default() -> GaimdOptions {
         GaimdOptions { alpha: 0.31, beta: 0.875, common: Common::default() }
     }
@@ -39,7 +39,7 @@ crate::options::ack_driven!(GaimdOptions, |o, form| {
     form.says("part of the window that a loss leaves").probability("beta", &mut o.beta)?;
 });
 
-/// Congestion control by general AIMD: its law, driven by the clock of acknowledgments.
+/// The controller of general AIMD: [`GaimdLaw`] driven by ACKs.
 pub type Gaimd = AckClocked<GaimdLaw>;
 
 /// `GaimdLaw` is the growth and reduction of general AIMD.

@@ -133,8 +133,8 @@ impl Law for HighSpeedLaw {
         &options.common
     }
 
-    /// §5: `w += a(w) / w` for each segment acknowledged, and as for Reno not
-    /// more than a round's growth per ACK.
+    /// Returns the growth with one ACK: `w += a(w) / w` for each segment acknowledged, and as for
+    /// Reno not more than a round's growth per ACK (§5).
     fn avoid(&mut self, cwnd: f64, acked: &Acked, path: &PathView) -> f64 {
         let mss = path.mss as f64;
         let w = cwnd / mss;

@@ -45,7 +45,8 @@ crate::options::ack_driven!(HtcpOptions, |o, form| {
 /// The controller of H-TCP: [`HtcpLaw`] driven by ACKs.
 pub type Htcp = AckClocked<HtcpLaw>;
 
-/// H-TCP's growth and adaptive backoff, with the throughputs and delays that they need.
+/// `HtcpLaw` is H-TCP's growth and adaptive backoff, with the throughputs and delays that they
+/// need.
 #[derive(Clone, Copy, Debug)]
 pub struct HtcpLaw {
     delta_l: Span,
@@ -58,7 +59,8 @@ pub struct HtcpLaw {
     beta: f64,
     /// `RTT_max` since the last loss.
     rtt_max: Span,
-    /// Throughput of the last round, octets per second, and before the last loss.
+    /// `throughput` is that of the last round, in octets per second; `before_loss` is that before
+    /// the last loss.
     throughput: f64,
     before_loss: f64,
     round: Round,

@@ -24,7 +24,7 @@ pub struct IllinoisOptions {
     pub beta_min: f64,
     /// `W_thresh`: the window, in segments, below which it is Reno; 10.
     pub w_thresh: u32,
-    /// Rounds of small delay that let `alpha` return to its maximum; 5.
+    /// `theta` is how many rounds of small delay let `alpha` return to its maximum; 5.
     pub theta: u32,
     /// `common` has the options of all algorithms that ACKs drive.
     pub common: Common,
@@ -88,10 +88,10 @@ pub struct IllinoisLaw {
     rtt_min: Span,
     rtt_max: Span,
     round: Round,
-    /// Samples of the round, their number and sum in seconds.
+    /// `samples` is the number of the round's samples, and `sum` their sum in seconds.
     samples: u32,
     sum: f64,
-    /// Rounds in a row with a delay of at most `d_1`.
+    /// `small` counts rounds in a row with a delay of at most `d_1`.
     small: u32,
 }
 

@@ -50,7 +50,7 @@ crate::options::ack_driven!(LedbatOptions, |o, form| {
     form.require(o.target > Span::ZERO, "target", "more than 0 s")?;
 });
 
-/// Delays of the path: the base and the current one, in the way of RFC 6817 §3.4.2.
+/// `Delays` are those of the path: the base and the current one, in the way of RFC 6817 §3.4.2.
 #[derive(Clone, Debug)]
 pub(crate) struct Delays {
     /// `base_delays`: the smallest of each minute, `BASE_HISTORY` of them, the current minute's last.
@@ -96,7 +96,7 @@ impl Delays {
 /// The controller of LEDBAT: [`LedbatLaw`] driven by ACKs.
 pub type Ledbat = AckClocked<LedbatLaw>;
 
-/// LEDBAT's growth and reduction, with the histories of delay that they need.
+/// `LedbatLaw` is LEDBAT's growth and reduction, with the histories of delay that they need.
 #[derive(Clone, Debug)]
 pub struct LedbatLaw {
     target: Span,

@@ -53,11 +53,12 @@ crate::options::ack_driven!(LedbatPlusPlusOptions, |o, form| {
     form.require(o.target > Span::ZERO, "target", "more than 0 s")?;
 });
 
-/// Round trips between the end of slow start and the first slowdown, and with two segments in a slowdown.
+/// `SLOWDOWN_ROUNDS` is the number of round trips between the end of slow start and the first
+/// slowdown, and with two segments in a slowdown.
 const SLOWDOWN_ROUNDS: u32 = 2;
 /// `FEWEST` is the window of a slowdown, and the smallest of all, in segments.
 const FEWEST: f64 = 2.0;
-/// Time to the next slowdown, in lengths of the last one (§4.4).
+/// `SLOWDOWN_FACTOR` is the time to the next slowdown, in lengths of the last one (§4.4).
 const SLOWDOWN_FACTOR: u64 = 9;
 
 /// `Slowdown` is the state of the periodic slowdowns (§4.4).
@@ -69,7 +70,7 @@ enum Slowdown {
     In(u32),
     /// The next slowdown comes at that time.
     At(Time),
-    /// Two segments in flight, for so many round trips; since then; back to this window.
+    /// Two segments are in flight, for so many round trips; since then; back to this window.
     Frozen { rounds: u32, since: Time, back: f64 },
     /// Slow start leads back to this window, which the slowdown has left.
     Rising { since: Time, back: f64 },

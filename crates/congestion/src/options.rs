@@ -26,10 +26,10 @@ pub trait Options: Clone + PartialEq + Debug + Default {
     }
 }
 
-/// A form that options come from or go to: each method may change `value`, and refuses what is not
-/// allowed.
+/// `OptionForm` is a form that options come from or go to: each method may change `value`, and
+/// refuses what is not allowed.
 pub trait OptionForm {
-    /// The error of a refused value; it names the option and says what is allowed.
+    /// `Error` is the error of a refused value; it names the option and says what is allowed.
     type Error;
 
     /// Tells the meaning of the next option, for forms that show it: a sentence in Markdown.

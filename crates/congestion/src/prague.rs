@@ -83,7 +83,7 @@ impl Options for PragueOptions {
 /// The controller of Prague: [`PragueLaw`] driven by ACKs.
 pub type Prague = AckClocked<PragueLaw>;
 
-/// Prague's growth and reduction, with the moving average of marks.
+/// `PragueLaw` is Prague's growth and reduction, with the moving average of marks.
 #[derive(Clone, Copy, Debug)]
 pub struct PragueLaw {
     g: f64,
@@ -94,18 +94,19 @@ pub struct PragueLaw {
     delivered: u64,
     marked: u64,
     since: Time,
-    /// The date of the last acknowledgment, and of the last reduction by a mark.
+    /// `now` is the time of the last acknowledgment, and `reduced` that of the last reduction by a
+    /// mark.
     now: Time,
     reduced: Option<Time>,
     /// A mark came after a virtual round trip, while the sender took it for one of the last reduction's
     /// window: the next ACK reduces.
     owed: bool,
-    /// The date of the reduction before, for an undo.
+    /// `reduced_before` is the time of the reduction before, for an undo.
     reduced_before: Option<Time>,
 }
 
 impl PragueLaw {
-    /// The real and the virtual round-trip time; `None` before one is measured.
+    /// Returns the real and the virtual round-trip time; `None` before one is measured.
     fn rtts(&self, path: &PathView) -> Option<(Span, Span)> {
         let rtt = path.srtt.filter(|srtt| *srtt > Span::ZERO)?;
         let with = match self.virtual_rtt {
@@ -142,7 +143,7 @@ impl Law for PragueLaw {
         &options.common
     }
 
-    /// A reduction for a mark of which [`Law::reduce`] did not hear.
+    /// Makes a reduction for a mark of which [`Law::reduce`] did not hear.
     fn steer(&mut self, window: &mut Window, acked: &Acked, path: &PathView) -> bool {
         if !self.owed {
             return false;

@@ -46,7 +46,7 @@ pub type Scalable = AckClocked<ScalableLaw>;
 pub struct ScalableLaw {
     a: f64,
     b: f64,
-    /// The window in segments up to which the algorithm behaves as Reno.
+    /// `legacy_window` is the window in segments up to which the algorithm behaves as Reno.
     legacy_window: f64,
 }
 

@@ -60,7 +60,7 @@ impl Exit {
         }
     }
 
-    /// One ACK; `limit` segments at most (RFC 3465).
+    /// Answers one ACK; `limit` segments at most (RFC 3465).
     pub(crate) fn on_ack(&mut self, cwnd: f64, limit: u64, acked: &Acked, path: &PathView) -> Step {
         let standard = acked.bytes.min(limit * path.mss) as f64;
         match self {

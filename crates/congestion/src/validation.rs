@@ -30,7 +30,8 @@ pub(crate) struct Validation {
     /// Most octets acknowledged in a round, in each part of the sampling
     /// period, the newest first; pipeACK is the largest.
     bins: [Option<u64>; BINS],
-    /// Start of the newest part of the sampling period, and the length of a part.
+    /// `bin_since` is the start of the newest part of the sampling period, and `bin_length` the
+    /// length of a part.
     bin_since: Time,
     bin_length: Span,
     round: Round,
@@ -60,7 +61,7 @@ impl Validation {
         }
     }
 
-    /// pipeACK in octets; `None` is the RFC's "undefined".
+    /// Returns pipeACK in octets; `None` is the RFC's "undefined".
     fn pipe_ack(&self) -> Option<u64> {
         self.bins.iter().flatten().max().copied()
     }
@@ -71,7 +72,7 @@ impl Validation {
         self.pipe_ack().is_none_or(|pipe| pipe as f64 >= cwnd / 2.0)
     }
 
-    /// An ACK outside recovery: measures; true in the validated phase.
+    /// Measures with an ACK outside recovery; true in the validated phase.
     pub(crate) fn on_ack(&mut self, window: &mut Window, now: Time, path: &PathView) -> bool {
         self.turn_bins(now, path);
         if self.round.begins(path)
@@ -82,7 +83,7 @@ impl Validation {
         self.check(window, now)
     }
 
-    /// §4.2: the sampling period is max(3 RTT, 1 s).
+    /// Begins new parts of the sampling period, which is max(3 RTT, 1 s) (§4.2).
     fn turn_bins(&mut self, now: Time, path: &PathView) {
         let period = path.srtt.map_or(Span::ZERO, |rtt| rtt.saturating_mul(3));
         self.bin_length = period.max(Span::from_secs(1)) / BINS as u64;
@@ -123,8 +124,8 @@ impl Validation {
         self.check(window, now);
     }
 
-    /// A signal: what the reduction is a part of. §4.4.1: in the non-validated
-    /// phase max(pipeACK, LossFlightSize), whatever the window is.
+    /// Returns what the reduction of a signal is a part of: in the non-validated phase max(pipeACK,
+    /// LossFlightSize), whatever the window is (§4.4.1).
     pub(crate) fn on_congestion(&mut self, window: &Window, base: f64, path: &PathView) -> f64 {
         let pipe = self.pipe_ack();
         let validated = self.is_validated(window.cwnd);
@@ -146,7 +147,7 @@ impl Validation {
         self.recovering = None;
     }
 
-    /// §4.4.1: at the end of the recovery the window is lowered by R / 2.
+    /// Lowers the window by R / 2 at the end of the recovery (§4.4.1).
     pub(crate) fn on_feedback(&mut self, window: &mut Window, feedback: &Feedback, mss: f64) {
         let Some(lost) = &mut self.recovering else { return };
         *lost += feedback.lost;

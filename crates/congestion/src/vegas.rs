@@ -68,14 +68,14 @@ crate::options::ack_driven!(VegasOptions, |o, form| {
 /// The controller of Vegas: [`VegasLaw`] driven by ACKs.
 pub type Vegas = AckClocked<VegasLaw>;
 
-/// Vegas' growth and reduction, with the delays of the connection and of the round.
+/// `VegasLaw` is Vegas' growth and reduction, with the delays of the connection and of the round.
 #[derive(Clone, Copy, Debug)]
 pub struct VegasLaw {
     alpha: f64,
     beta: f64,
     gamma: f64,
     loss_beta: f64,
-    /// BaseRTT: the smallest round-trip time of the connection.
+    /// `base_rtt` is BaseRTT, the smallest round-trip time of the connection.
     base_rtt: Span,
     /// `round_rtt` is the smallest round-trip time of this round.
     round_rtt: Span,

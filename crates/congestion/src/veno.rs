@@ -37,7 +37,7 @@ crate::options::ack_driven!(VenoOptions, |o, form| {
 /// The controller of Veno: [`VenoLaw`] driven by ACKs.
 pub type Veno = AckClocked<VenoLaw>;
 
-/// Veno's growth and reduction, with the estimate of segments in the queue.
+/// `VenoLaw` is Veno's growth and reduction, with the estimate of segments in the queue.
 #[derive(Clone, Copy, Debug)]
 pub struct VenoLaw {
     beta: f64,

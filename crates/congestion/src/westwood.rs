@@ -39,14 +39,14 @@ crate::options::ack_driven!(WestwoodOptions, |o, form| {
 /// The controller of Westwood+: [`WestwoodLaw`] driven by ACKs.
 pub type Westwood = AckClocked<WestwoodLaw>;
 
-/// Westwood+'s reduction, with the filtered estimate of the bandwidth.
+/// `WestwoodLaw` is Westwood+'s reduction, with the filtered estimate of the bandwidth.
 #[derive(Clone, Copy, Debug)]
 pub struct WestwoodLaw {
     filter: f64,
-    /// The filtered bandwidth, octets per second; 0 before the first sample.
+    /// `bandwidth` is the filtered bandwidth, in octets per second; 0 before the first sample.
     bandwidth: f64,
     round: Round,
-    /// Start of the round; [`Time::NEVER`] before the first.
+    /// `since` is the start of the round; [`Time::NEVER`] before the first.
     since: Time,
     /// `delivered` is how many octets were delivered in the round so far.
     delivered: u64,

@@ -150,7 +150,7 @@ impl Model {
         s.inflight = s.inflight_latest.max(beta * s.inflight);
     }
 
-    /// "ECN": what was marked counts as congestion, as if it had been lost.
+    /// Counts what was marked as congestion, as if it had been lost ("ECN").
     fn hear_marks(&mut self, news: &News) {
         if self.rounds.start {
             (self.short_term.delivered, self.short_term.marked) = (0, 0);

@@ -20,7 +20,7 @@ enum AckPhase {
     ProbeStopping,
 }
 
-/// Position in the cycle of ProbeBW, and the state of its probe for bandwidth.
+/// `Cycle` is the position in the cycle of ProbeBW, and the state of its probe for bandwidth.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cycle {
     ack_phase: AckPhase,

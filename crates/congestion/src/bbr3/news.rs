@@ -25,7 +25,7 @@ pub(super) struct News {
     pub(super) lost: u64,
     /// `RS.rtt`: the round-trip sample, if this acknowledgment gives one.
     pub(super) rtt: Option<Span>,
-    /// Octets of [`News::newly_acked`] that met congestion.
+    /// `marked` is how many octets of [`News::newly_acked`] met congestion.
     pub(super) marked: u64,
     /// `C.inflight`: octets in flight after this acknowledgment.
     pub(super) in_flight: u64,

@@ -28,7 +28,7 @@ crate::options::ack_driven!(LiaOptions);
 /// The controller of one path under LIA: [`LiaLaw`] driven by ACKs.
 pub type Lia = AckClocked<LiaLaw>;
 
-/// LIA's growth of one path, with its view of the other paths.
+/// `LiaLaw` is LIA's growth of one path, with its view of the other paths.
 #[derive(Clone, Debug)]
 pub struct LiaLaw {
     others: Others,

@@ -41,9 +41,9 @@ use anabranch_units::{Span, Time};
 /// `MCubicOptions` are the settings of [`MCubic`].
 #[derive(Clone, PartialEq, Debug)]
 pub struct MCubicOptions {
-    /// Release capacity to newer flows (RFC 9438 §4.7).
+    /// `fast_convergence` says that capacity is released to newer flows (RFC 9438 §4.7).
     pub fast_convergence: bool,
-    /// The least `K`, in smoothed round-trip times of its path, in tenths; 10.
+    /// `floor_tenths` is the least `K`, in smoothed round-trip times of its path, in tenths; 10.
     pub floor_tenths: u32,
     /// `k_beta` says which part of `Wmax` the formula of `K` takes; the paper has both.
     pub k_beta: KBeta,
@@ -65,7 +65,7 @@ impl Default for MCubicOptions {
     }
 }
 
-/// The part of `Wmax` in `K = cbrt(Wmax beta / C)`.
+/// `KBeta` is the part of `Wmax` in `K = cbrt(Wmax beta / C)`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum KBeta {
     /// The part that a reduction gives up: the window is back at `Wmax` after `K`.
@@ -108,18 +108,18 @@ crate::options::ack_driven!(MCubicOptions, |o, form| {
 /// The controller of one path under MCubic: [`MCubicLaw`] driven by ACKs.
 pub type MCubic = AckClocked<MCubicLaw>;
 
-/// MCubic's growth and reduction of one path, with its view of the other paths.
+/// `MCubicLaw` is MCubic's growth and reduction of one path, with its view of the other paths.
 #[derive(Clone, Debug)]
 pub struct MCubicLaw {
     others: Others,
     now: Curve,
     /// `now` before the last reduction.
     undo: Curve,
-    /// Time of the last ACK, or of data sent after idleness; idle time since is left out of the
-    /// epoch.
+    /// `last_event` is the time of the last ACK, or of data sent after idleness; idle time since is
+    /// left out of the epoch.
     last_event: Time,
     fast_convergence: bool,
-    /// The least `K`, in tenths of a smoothed round-trip time.
+    /// `floor` is the least `K`, in tenths of a smoothed round-trip time.
     floor: u32,
     k_beta: KBeta,
     after_timeout: AfterTimeout,
@@ -151,7 +151,7 @@ impl MCubicLaw {
         k * k * (1.0 / k + others)
     }
 
-    /// The first ACK of a congestion avoidance stage.
+    /// Begins a congestion avoidance stage with its first ACK.
     fn begin_stage(&mut self, cwnd: f64, now: Time, mss: f64) {
         self.now.t_epoch = now;
         let plateau = &mut self.now.plateau;

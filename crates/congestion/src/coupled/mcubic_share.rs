@@ -37,7 +37,7 @@ mod tests;
 /// `MCubicShareOptions` are the settings of [`MCubicShare`].
 #[derive(Clone, PartialEq, Debug)]
 pub struct MCubicShareOptions {
-    /// Release capacity to newer flows (RFC 9438 §4.7).
+    /// `fast_convergence` says that capacity is released to newer flows (RFC 9438 §4.7).
     pub fast_convergence: bool,
     /// The least share that a path counts with, in percent; 10.
     pub least_share: u32,
@@ -167,7 +167,7 @@ impl Law for MCubicShareLaw {
         self.now.tau = -1.0;
     }
 
-    /// The path's share of the rate, which slows its clock.
+    /// Returns the path's share of the rate, which slows its clock.
     fn coupling(&self, path: &Sibling) -> Option<f64> {
         Some(self.share(term_of(path)))
     }

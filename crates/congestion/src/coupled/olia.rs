@@ -45,7 +45,7 @@ crate::options::ack_driven!(OliaOptions);
 /// The controller of one path under OLIA: [`OliaLaw`] driven by ACKs.
 pub type Olia = AckClocked<OliaLaw>;
 
-/// OLIA's growth of one path, with its view of the other paths.
+/// `OliaLaw` is OLIA's growth of one path, with its view of the other paths.
 #[derive(Clone, Debug)]
 pub struct OliaLaw {
     others: Others,

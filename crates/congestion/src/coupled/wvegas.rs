@@ -94,23 +94,23 @@ pub type WVegas = AckClocked<WVegasLaw>;
 /// The least `alpha_r`, and what it is at first.
 const LEAST_ALPHA: f64 = 2.0;
 
-/// wVegas' growth and reduction of one path, with its view of the other paths.
+/// `WVegasLaw` is wVegas' growth and reduction of one path, with its view of the other paths.
 #[derive(Clone, Debug)]
 pub struct WVegasLaw {
     others: Others,
     total_alpha: u32,
     gamma: u32,
     drain: Drain,
-    /// The smallest round-trip time, in seconds; infinite at first.
+    /// `base` is the smallest round-trip time, in seconds; infinite at first.
     base: f64,
     /// `sum` is the sum of the round's samples, in seconds, and `samples` is their number.
     sum: f64,
     samples: u32,
     round: Round,
     pub(super) alpha: f64,
-    /// Segments per second when `diff` last reached `alpha`; 0 before.
+    /// `rate` is the rate in segments per second when `diff` last reached `alpha`; 0 before.
     rate: f64,
-    /// The smallest queueing delay since the last reduction, in seconds.
+    /// `queue` is the smallest queueing delay since the last reduction, in seconds.
     queue: f64,
 }
 

@@ -16,7 +16,7 @@ use anabranch_units::{Span, Time};
 pub(super) struct Steps {
     whole_segments: bool,
     interval: Span,
-    /// Distance from the window to its target, as last found, in octets.
+    /// `way` is the distance from the window to its target, as last found, in octets.
     way: f64,
     /// `found` is the time at which `way` was found, and the window of then in whole segments;
     /// `NEVER` before the first time of a stage.
@@ -49,7 +49,7 @@ impl Steps {
         if self.whole_segments { whole_segments(octets, mss) } else { octets }
     }
 
-    /// The first ACK of a congestion avoidance stage.
+    /// Begins a congestion avoidance stage with its first ACK.
     pub(super) fn begin(&mut self) {
         self.reno = 0.0;
         self.found.0 = Time::NEVER;

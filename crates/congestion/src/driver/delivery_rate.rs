@@ -42,8 +42,8 @@ pub(crate) struct DeliveryRate {
     app_limited: u64,
     /// `C.lost`: octets believed lost so far.
     lost: u64,
-    /// The newest segment that the acknowledgment in hand reports; the sample is taken from its
-    /// stamp.
+    /// `newest` is the newest segment that the acknowledgment in hand reports; the sample is taken
+    /// from its stamp.
     newest: Option<Newest>,
 }
 
@@ -98,8 +98,8 @@ impl DeliveryRate {
         }
     }
 
-    /// The sample; `None` without a newly reported segment, and where the
-    /// interval is shorter than any round trip and so cannot be trusted.
+    /// Returns the sample; `None` without a newly reported segment, and where the interval is
+    /// shorter than any round trip and so cannot be trusted.
     pub fn sample(&self, min_rtt: Option<Span>) -> Option<RateSample> {
         let Newest { stamp, sent, .. } = self.newest?;
         let send_elapsed = sent - stamp.first_sent;

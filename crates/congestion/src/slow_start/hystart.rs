@@ -53,9 +53,11 @@ pub(crate) struct HyStart {
     paced: bool,
     round: Round,
     round_start: Time,
-    /// The last ACK of the train; the train is broken when it is not recent.
+    /// `last_ack` is the time of the last ACK of the train; the train is broken when it is not
+    /// recent.
     last_ack: Time,
-    /// The smallest round-trip time of this round, and of the connection.
+    /// `current` is the smallest round-trip time of this round, and `smallest` that of the
+    /// connection.
     current: Span,
     smallest: Span,
     samples: u32,
@@ -75,7 +77,7 @@ impl HyStart {
         }
     }
 
-    /// One ACK in slow start; `standard` is what it adds.
+    /// Answers one ACK in slow start; `standard` is what it adds.
     pub(crate) fn on_ack(
         &mut self,
         cwnd: f64,

@@ -57,12 +57,12 @@ pub(crate) struct HyStartPlusPlus {
     was_active: bool,
     /// `windowEnd`: the end of the round in which the smallest round-trip time is sought.
     round: Round,
-    /// Smallest round-trip times of the round before and of this one; [`Span::MAX`] is the RFC's
-    /// infinity.
+    /// `last_round_min_rtt` is the smallest round-trip time of the round before, and
+    /// `current_round_min_rtt` that of this one; [`Span::MAX`] is the RFC's infinity.
     last_round_min_rtt: Span,
     current_round_min_rtt: Span,
     rtt_sample_count: u32,
-    /// Conservative slow start, while it lasts (RFC 9406 §4.2).
+    /// `css` is conservative slow start, while it lasts (RFC 9406 §4.2).
     css: Option<Css>,
 }
 
@@ -89,7 +89,7 @@ impl HyStartPlusPlus {
         }
     }
 
-    /// One ACK; `standard` is what it adds once HyStart++ is over.
+    /// Answers one ACK; `standard` is what it adds once HyStart++ is over.
     pub(crate) fn on_ack(&mut self, standard: f64, acked: &Acked, path: &PathView) -> Step {
         if !self.active {
             return Step::Grow(standard);
