@@ -33,7 +33,7 @@ use port::Port;
 use source::{EndSystem, Turn};
 use std::collections::VecDeque;
 
-/// The virtual channel in place of a link's line: one direction.
+/// `WayConfig` describes the virtual channel in place of a link's line, in one direction.
 #[derive(Clone, PartialEq, Debug)]
 pub struct WayConfig {
     /// `link` is the direction of the link that the channel serves.
@@ -54,14 +54,14 @@ pub enum AtmEvent {
     Arrived {
         /// `link` is the link that the event is of.
         link: LinkId,
-        /// Number of the packet among the link's packets.
+        /// `packet` is the number of the packet among the link's packets.
         packet: u32,
     },
     /// A packet has lost a cell, and will not arrive whole.
     Lost {
         /// `link` is the link that the event is of.
         link: LinkId,
-        /// Number of the packet among the link's packets.
+        /// `packet` is the number of the packet among the link's packets.
         packet: u32,
     },
 }
@@ -91,7 +91,7 @@ pub enum CellNote {
     },
 }
 
-/// The network with its ports, virtual channels and pending events.
+/// `Atm` is the network with its ports, virtual channels and pending events.
 #[derive(Debug)]
 pub struct Atm {
     /// `ports` has the ports of the lines, two for each.
@@ -100,7 +100,7 @@ pub struct Atm {
     ways: Vec<Way>,
     /// `of_link` has the way of each link that has one.
     of_link: Vec<Option<u32>>,
-    /// Time of the next event of each port, then of each way.
+    /// `dates` has the time of the next event of each port, then of each way.
     dates: Vec<Time>,
     /// The computation of exact rates, if a port asks for it.
     shares: Option<Shares>,
@@ -123,8 +123,8 @@ struct Way {
 }
 
 impl Atm {
-    /// Idle lines and virtual channels; the ways `2 i` and `2 i + 1` are the directions of one, over
-    /// the same lines. Configurations are valid.
+    /// Makes idle lines and virtual channels; the ways `2 i` and `2 i + 1` are the directions of
+    /// one, over the same lines. Configurations are valid.
     pub fn new(lines: &[LineConfig], ways: &[WayConfig]) -> Atm {
         let mut ports: Vec<Port> = Vec::with_capacity(lines.len() * 2);
         for line in lines {
@@ -172,7 +172,8 @@ impl Atm {
         }
     }
 
-    /// The next packet of the link, cut into cells from now on; `more` wait behind it.
+    /// Takes the next packet of the link, which is cut into cells from now on; `more` wait behind
+    /// it.
     pub fn load(&mut self, now: Time, link: LinkId, octets: u32, more: bool) {
         let Some(number) = self.way(link) else { return };
         let way = &mut self.ways[number];
@@ -190,7 +191,8 @@ impl Atm {
         }
     }
 
-    /// Allowed cell rate of the link's source, cells a second; 0 for a link without one.
+    /// Returns the allowed cell rate of the link's source, in cells a second; 0 for a link without
+    /// one.
     pub fn rate(&self, link: LinkId) -> f64 {
         self.way(link).map_or(0.0, |way| self.ways[way].end.rate())
     }
@@ -255,7 +257,7 @@ impl Atm {
         self.notes.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
-    /// The counters of both ports of a line, by direction.
+    /// Returns the counters of both ports of a line, by direction.
     pub fn counters(&self, line: usize) -> [PortCounters; 2] {
         [self.ports[2 * line].counters(), self.ports[2 * line + 1].counters()]
     }

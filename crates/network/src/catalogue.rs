@@ -51,7 +51,7 @@ impl fmt::Display for ConfigError {
 
 impl std::error::Error for ConfigError {}
 
-/// A line of a catalogue of queues, transmitters or impairments.
+/// `Info` is a line of a catalogue of queues, transmitters or impairments.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Info {
     /// `name` is the word by which scenarios choose it.

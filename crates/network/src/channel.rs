@@ -29,12 +29,12 @@ pub struct ChannelConfig {
     pub interval: Span,
     /// `feedback` is the time from an allocation until it holds.
     pub feedback: Span,
-    /// Rate before the first grant; `None` for an equal share of all links.
+    /// `initial` is the rate before the first grant; `None` stands for an equal share of all links.
     pub initial: Option<Rate>,
 }
 
 impl ChannelConfig {
-    /// A channel that allocates each 10 ms, at once, from equal shares on.
+    /// Makes a channel that allocates each 10 ms, at once, from equal shares on.
     pub fn new(capacity: Rate) -> ChannelConfig {
         let (interval, feedback) = (Span::from_millis(10), Span::ZERO);
         ChannelConfig { capacity, interval, feedback, initial: None }
@@ -64,8 +64,8 @@ struct Member {
 }
 
 impl Channel {
-    /// A channel of these links, each with its own rate; they have explicit
-    /// transmitters, and get their initial rates here.
+    /// Makes a channel of these links, each with its own rate; they have explicit transmitters, and
+    /// get their initial rates here.
     pub fn new(config: ChannelConfig, links: &[(LinkId, Rate)], all: &mut [Link]) -> Channel {
         let equal = Rate::from_bps(config.capacity.as_bps() / links.len().max(1) as u64);
         let initial = config.initial.or(equal).unwrap_or(config.capacity);

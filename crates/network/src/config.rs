@@ -18,7 +18,7 @@ pub struct LinkConfig {
     /// `transmitter` is what sends at other rates than `rate` alone. `rate` remains the line's: of
     /// a shaped line, and for disciplines that ask for it.
     pub transmitter: TransmitterConfig,
-    /// Largest packet that enters, IP header included; larger ones are dropped.
+    /// `mtu` is the largest packet that enters, IP header included; larger ones are dropped.
     pub mtu: Bytes,
     /// `queue` is the queue in front of the transmitter.
     pub queue: QueueConfig,
@@ -27,8 +27,8 @@ pub struct LinkConfig {
 }
 
 impl LinkConfig {
-    /// A link of this rate and delay: MTU 1500 octets, drop-tail queue of 100
-    /// packets, no impairments.
+    /// Makes a link of this rate and delay: MTU 1500 octets, drop-tail queue of 100 packets, no
+    /// impairments.
     pub fn new(rate: Rate, delay: Span) -> LinkConfig {
         LinkConfig {
             rate,
@@ -78,7 +78,7 @@ impl LinkConfig {
         }
     }
 
-    /// Largest MTU: a link's ring keeps sizes in 24 bits.
+    /// `MAX_MTU` is the largest MTU: a link's ring keeps sizes in 24 bits.
     pub const MAX_MTU: u64 = (1 << 24) - 1;
 }
 

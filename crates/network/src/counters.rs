@@ -1,7 +1,7 @@
 //! What a link counts, and the law that the counts obey.
 
-/// Totals of one direction of a link since the start, in packets unless named
-/// otherwise.
+/// `LinkCounters` are the totals of one direction of a link since the start, in packets unless
+/// named otherwise.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct LinkCounters {
     /// `received` counts packets offered to the link.
@@ -10,13 +10,13 @@ pub struct LinkCounters {
     pub delivered: u64,
     /// `dropped_queue` counts packets dropped because the queue was full.
     pub dropped_queue: u64,
-    /// Dropped by a decision of active queue management.
+    /// `dropped_aqm` counts packets dropped by a decision of active queue management.
     pub dropped_aqm: u64,
     /// `dropped_loss` counts packets dropped by a loss impairment.
     pub dropped_loss: u64,
     /// `dropped_corrupt` counts packets dropped because bits were in error.
     pub dropped_corrupt: u64,
-    /// Dropped because they were larger than the MTU.
+    /// `dropped_mtu` counts packets dropped because they were larger than the MTU.
     pub dropped_mtu: u64,
     /// `marked` counts packets that the queue marked with CE.
     pub marked: u64,
@@ -46,8 +46,8 @@ impl LinkCounters {
             + self.dropped_mtu
     }
 
-    /// Conservation, exact at every event, in packets and in octets:
-    /// received + duplicated = delivered + dropped + queued.
+    /// Returns whether packets and octets are conserved, exactly at every event: received +
+    /// duplicated = delivered + dropped + queued.
     pub fn is_conserved(&self) -> bool {
         self.received + self.duplicated == self.delivered + self.dropped() + self.queued
             && self.bytes_received + self.bytes_duplicated

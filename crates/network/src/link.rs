@@ -104,8 +104,8 @@ pub struct Link {
 }
 
 impl Link {
-    /// An idle link. Each impairment gets a generator drawn from `generator`,
-    /// then the queue where it needs one.
+    /// Makes an idle link. Each impairment gets a generator drawn from `generator`, then the queue
+    /// where it needs one.
     pub fn new(config: &LinkConfig, generator: Generator) -> Link {
         let queue = match config.queue {
             QueueConfig::DropTail { limit } => DropTail::new(limit),
@@ -148,7 +148,8 @@ impl Link {
         (was_empty && !self.base.is_empty()).then(|| self.base.first_arrival())
     }
 
-    /// A packet larger than the MTU: true where IP may cut it, and `size` is then that of all fragments.
+    /// Returns, of a packet larger than the MTU, whether IP may cut it; `size` is then that of all
+    /// fragments.
     ///
     /// They pass the link as one, and are lost as one: whoever lacks one can use none of them.
     #[cold]
@@ -257,8 +258,8 @@ impl Link {
         }
     }
 
-    /// The rate at a date: in force, scheduled or granted; of a trace its mean,
-    /// of a shaped line that of its bucket, `None` in an outage.
+    /// Returns the rate at a date: in force, scheduled or granted; of a trace its mean, of a shaped
+    /// line that of its bucket, `None` in an outage.
     pub fn rate_at(&self, now: Time) -> Option<Rate> {
         match &self.features {
             None => Some(self.line.rate()),
@@ -307,7 +308,7 @@ impl Link {
         self.next_event()
     }
 
-    /// Transmission time of a packet at the link's rate.
+    /// Returns the transmission time of a packet at the link's rate.
     pub fn transmission_time(&self, size: Bytes) -> Span {
         self.line.time_for(size.0 as u32)
     }

@@ -2,7 +2,7 @@
 
 use anabranch_wire::{Addr, Ecn, Packet};
 
-/// The slot of a packet in the pool; it is used again once the packet is removed.
+/// `PacketId` is the slot of a packet in the pool; it is used again once the packet is removed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct PacketId(pub u32);
 
@@ -17,8 +17,8 @@ struct Hot {
     damaged: bool,
 }
 
-/// Packets by [`PacketId`], with a free list; slots are reused last in, first
-/// out, while they are still in the cache.
+/// `PacketPool` has packets by [`PacketId`], with a free list; slots are reused last in, first out,
+/// while they are still in the cache.
 ///
 /// While a packet is in the pool, its TTL is kept in the forwarding record;
 /// [`PacketPool::packet`] brings the value up to date.
@@ -92,18 +92,19 @@ impl PacketPool {
         self.packets[id.0 as usize] = packet;
     }
 
-    /// The packet's octets no longer match the transport's checksum.
+    /// Notes that the packet's octets no longer match the transport's checksum.
     pub fn set_damaged(&mut self, id: PacketId) {
         self.hot[id.0 as usize].damaged = true;
     }
 
-    /// See [`PacketPool::set_damaged`]; the host that it is for drops it.
+    /// Returns whether [`PacketPool::set_damaged`] was called; the host that the packet is for
+    /// drops it.
     #[inline]
     pub fn is_damaged(&self, id: PacketId) -> bool {
         self.hot[id.0 as usize].damaged
     }
 
-    /// A queue marks the packet: congestion experienced.
+    /// Marks the packet for a queue: congestion experienced.
     pub fn set_ce(&mut self, id: PacketId) {
         self.packets[id.0 as usize].ecn = Ecn::Ce;
     }
@@ -151,7 +152,7 @@ impl PacketPool {
         self.hot[id.0 as usize].dst
     }
 
-    /// Length on the wire, in octets; `u32::MAX` for what no link carries.
+    /// Returns the length on the wire, in octets; `u32::MAX` for what no link carries.
     #[inline]
     pub fn size(&self, id: PacketId) -> u32 {
         self.hot[id.0 as usize].size

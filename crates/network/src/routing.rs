@@ -11,7 +11,7 @@ use crate::hash::mix;
 use anabranch_wire::Addr;
 use std::collections::{BTreeMap, VecDeque};
 
-/// A host or a router, by its number in the topology.
+/// `NodeId` is a host or a router, by its number in the topology.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct NodeId(pub u32);
 
@@ -115,7 +115,7 @@ impl Topology {
         Routes { rows, table, groups, addresses: n as u32 }
     }
 
-    /// Hops from every node to `dst`, over routers only.
+    /// Counts hops from every node to `dst`, over routers only.
     fn hops_to(&self, dst: usize, incoming: &[Vec<u32>], hops: &mut [u32]) {
         hops.fill(UNREACHABLE);
         hops[dst] = 0;
@@ -185,8 +185,8 @@ impl Groups {
         GROUP | group
     }
 
-    /// The link of a flow. Each node mixes its own number into the hash, or
-    /// else all would divide alike and leave paths unused.
+    /// Returns the link of a flow. Each node mixes its own number into the hash, or else all would
+    /// divide alike and leave paths unused.
     #[cold]
     fn choose(&self, entry: u32, node: NodeId, flow: u32) -> LinkId {
         let links = &self.links[(entry & !GROUP) as usize];

@@ -28,7 +28,7 @@ pub const ALLOCATIONS: &[Info] = &[erica::INFO, max_min::INFO, efci::INFO];
 pub enum AllocationConfig {
     /// Explicit rates from the load that is measured.
     Erica(EricaConfig),
-    /// Exact max-min rates, computed for all lines together.
+    /// `MaxMin` gives exact max-min rates, computed for all lines together.
     MaxMin(MaxMinConfig),
     /// `Efci` gives one bit, set beyond a queue length.
     Efci(EfciConfig),

@@ -3,7 +3,7 @@
 
 use anabranch_units::Bytes;
 
-/// A cell on the line: a header of 5 octets and the payload.
+/// `CELL` is a cell on the line: a header of 5 octets and the payload.
 pub const CELL: Bytes = Bytes(53);
 /// `PAYLOAD` is how many octets of payload a cell has, of its 53.
 pub const PAYLOAD: u32 = 48;
@@ -54,7 +54,7 @@ pub struct RateField(u16);
 impl RateField {
     const NON_ZERO: u16 = 1 << 14;
     const MANTISSA_BITS: u32 = 9;
-    /// The largest rate, 2^31 (1 + 511 / 512) cells/s.
+    /// `MAX` is the largest rate, 2^31 (1 + 511 / 512) cells/s.
     pub const MAX: RateField = RateField(Self::NON_ZERO | 31 << 9 | 511);
 
     /// The largest rate of this form that is not above `cells` a second.
@@ -85,13 +85,13 @@ impl RateField {
 /// optional there and absent here; BN is 0, for switches send no RM cells of their own.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Rm {
-    /// ER: what the source may send at most, reduced by switches.
+    /// `explicit` is ER: what the source may send at most, reduced by switches.
     pub explicit: RateField,
     /// `current` is CCR: the source's ACR when it sent the cell.
     pub current: RateField,
     /// `minimum` is MCR: what the source has been promised.
     pub minimum: RateField,
-    /// CI: the path is congested, the source has to slow down.
+    /// `congestion` is CI: the path is congested, the source has to slow down.
     pub congestion: bool,
     /// `no_increase` is NI: the source must not speed up.
     pub no_increase: bool,
@@ -102,7 +102,7 @@ pub struct Rm {
 pub enum Kind {
     /// The cell is a part of a packet.
     Data {
-        /// Number of the packet among those of its virtual channel and direction.
+        /// `packet` is the number of the packet among those of its virtual channel and direction.
         packet: u32,
         /// `last` is AAL5's mark of the last cell of a packet.
         last: bool,

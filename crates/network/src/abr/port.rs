@@ -40,16 +40,17 @@ pub struct PortCounters {
     pub dropped: u64,
     /// `queued` is how many cells are in the queue or on the line now.
     pub queued: u64,
-    /// Most cells that a cell found waiting before it.
+    /// `most_waiting` is the most cells that a cell found waiting before it.
     pub most_waiting: u64,
-    /// Time that cells waited, summed over those that the queue took.
+    /// `waited` is the time that cells waited, summed over those that the queue took.
     pub waited: Span,
     /// `busy` is the time that the line has been given to cells.
     pub busy: Span,
 }
 
 impl PortCounters {
-    /// Conservation, exact at every event: received = delivered + dropped + queued.
+    /// Returns whether cells are conserved, exactly at every event: received = delivered + dropped
+    /// + queued.
     pub fn is_conserved(&self) -> bool {
         self.received == self.delivered + self.dropped + self.queued
     }

@@ -9,9 +9,9 @@ use super::cells::{Kind, RateField, Rm};
 use super::config::{VcConfig, cells_per_second};
 use anabranch_units::{Rate, Span, Time};
 
-/// Mrm: cells besides RM cells between two forward RM cells at least.
+/// `MRM` is Mrm: at least so many cells besides RM cells stand between two forward RM cells.
 const MRM: u32 = 2;
-/// TCR: the rate that a source may always send RM cells at, cells/s.
+/// `TCR` is the rate that a source may always send RM cells at, in cells a second.
 const TCR: f64 = 10.0;
 
 /// An end system, seen from the direction that it is the source of.
@@ -28,7 +28,7 @@ pub(super) struct EndSystem {
     gap: Span,
     last_cell: Option<Time>,
     last_forward: Option<Time>,
-    /// In-rate cells since the last forward RM cell.
+    /// `since_forward` counts in-rate cells since the last forward RM cell.
     since_forward: u32,
     /// `has_answered` says that a backward RM cell has been sent since then.
     has_answered: bool,

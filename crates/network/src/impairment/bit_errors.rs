@@ -15,7 +15,7 @@ pub(super) const INFO: Info = Info {
 pub struct BitErrors {
     /// `ln(1 - e)`: the logarithm of the probability that a bit is right.
     log_good: f64,
-    /// Size of the last packet and its probability: most are alike.
+    /// `last` is the size of the last packet and its probability: most are alike.
     last: (u32, f64),
     generator: Generator,
 }
@@ -34,7 +34,7 @@ impl BitErrors {
         self.generator.chance(self.last.1)
     }
 
-    /// 1 - (1 - e)^L with L = 8 `size`, also exact for small e.
+    /// Returns 1 - (1 - e)^L with L = 8 `size`, also exact for small e.
     pub fn packet_loss(&self, size: u32) -> f64 {
         if size == 0 { 0.0 } else { -libm::expm1(size as f64 * 8.0 * self.log_good) }
     }

@@ -37,13 +37,13 @@ pub struct Corrupt {
     generator: Generator,
 }
 
-/// The part of a packet that the flipped bits hit.
+/// `Damage` is the part of a packet that the flipped bits hit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Damage {
     None,
     /// It is in the IP header: the next node sees it.
     Header,
-    /// Behind it: the host that the packet is for sees it.
+    /// It is behind the IP header: the host that the packet is for sees it.
     Body,
     /// Checksums do not catch it: the packet arrives as it is, damaged.
     Unseen,

@@ -32,14 +32,14 @@ pub enum JitterLaw {
 /// `JitterConfig` has the parameters of a jitter.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct JitterConfig {
-    /// Mean of the extra time before the cut at zero.
+    /// `mean` is the mean of the extra time before the cut at zero.
     pub mean: Span,
-    /// Deviation of the extra time: half the width of the uniform law, the standard deviation of
-    /// the others.
+    /// `deviation` is the deviation of the extra time: half the width of the uniform law, the
+    /// standard deviation of the others.
     pub deviation: Span,
-    /// The distribution of the extra time around its mean.
+    /// `law` is the distribution of the extra time around its mean.
     pub law: JitterLaw,
-    /// Correlation of one packet's time with the next's, below 1.
+    /// `correlation` is that of one packet's time with the next's, below 1.
     pub correlation: f64,
     /// `keep_order` says that no packet overtakes another.
     pub keep_order: bool,
@@ -99,7 +99,7 @@ impl Jitter {
         }
     }
 
-    /// Box and Muller 1958; the second number is not kept.
+    /// Draws from the normal law, by Box and Muller 1958; the second number is not kept.
     fn normal(&mut self) -> f64 {
         let radius = (-2.0 * libm::log(1.0 - self.generator.uniform())).sqrt();
         radius * libm::cos(2.0 * std::f64::consts::PI * self.generator.uniform())

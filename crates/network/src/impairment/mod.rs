@@ -57,11 +57,11 @@ pub const IMPAIRMENTS: &[Info] = &[
 /// The place on the link at which an impairment acts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Position {
-    /// Before the queue: a lost packet takes no buffer and no bandwidth (as
-    /// ns-2's `link-lossmodel`).
+    /// The place is before the queue: a lost packet takes no buffer and no bandwidth (as ns-2's
+    /// `link-lossmodel`).
     #[default]
     Ingress,
-    /// After the transmission: a lost packet has used the link.
+    /// The place is after the transmission: a lost packet has used the link.
     Egress,
 }
 
@@ -70,7 +70,7 @@ pub enum Position {
 pub struct ImpairmentConfig {
     /// `kind` is the impairment with its parameters.
     pub kind: ImpairmentKind,
-    /// Place of the impairment: before the queue or after the transmission.
+    /// `at` is the place of the impairment: before the queue or after the transmission.
     pub at: Position,
 }
 
@@ -82,18 +82,18 @@ pub enum ImpairmentKind {
         /// `rate` is the probability that a packet is lost.
         rate: f64,
     },
-    /// Losses in bursts, from a chain of two states.
+    /// Losses come in bursts, from a chain of two states.
     GilbertElliott {
-        /// Probability per packet of going from good to bad.
+        /// `p` is the probability per packet of going from good to bad.
         p: f64,
-        /// Probability per packet of going from bad to good.
+        /// `r` is the probability per packet of going from bad to good.
         r: f64,
-        /// Probability that a packet survives in the good state.
+        /// `k` is the probability that a packet survives in the good state.
         k: f64,
-        /// Probability that a packet survives in the bad state.
+        /// `h` is the probability that a packet survives in the bad state.
         h: f64,
     },
-    /// Independent bit errors; a packet with one is dropped.
+    /// Bit errors are independent; a packet with one is dropped.
     BitErrors {
         /// `ber` is the probability that a bit is wrong.
         ber: f64,

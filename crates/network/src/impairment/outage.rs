@@ -13,7 +13,7 @@ pub(super) const INFO: Info = Info {
 /// `OutageConfig` has the times at which the link is down.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct OutageConfig {
-    /// Start and length of each outage, ascending and apart.
+    /// `intervals` has start and length of each outage, ascending and apart.
     pub intervals: Vec<(Span, Span)>,
     /// `period` is the time after which it starts again.
     pub period: Option<Span>,

@@ -14,7 +14,7 @@ pub(super) const INFO: Info = Info {
 #[derive(Debug)]
 pub struct Periodic {
     every: u64,
-    /// Data packets to the next loss, that one included.
+    /// `left` is how many data packets come up to the next loss, that one included.
     left: u64,
 }
 

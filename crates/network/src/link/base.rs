@@ -7,7 +7,7 @@ use crate::queue::Waiting;
 use anabranch_units::{Span, Time};
 use std::collections::VecDeque;
 
-/// One step of a link: the date, where packets are kept, and who watches them.
+/// `Step` is one step of a link: the date, where packets are kept, and who watches them.
 pub(super) struct Step<'a, 'w> {
     pub now: Time,
     pub pool: &'a mut PacketPool,
@@ -27,10 +27,10 @@ impl Step<'_, '_> {
 /// `Entry` is a packet on its way, in the link's ring.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
-    /// Departure plus propagation delay; ascends along the ring.
+    /// `arrival` is departure plus propagation delay; it ascends along the ring.
     pub arrival: Time,
     pub id: PacketId,
-    /// The octets in the low 24 bits, and the fate above them.
+    /// `size_fate` has the octets in the low 24 bits, and the fate above them.
     size_fate: u32,
 }
 
@@ -143,7 +143,7 @@ impl Base {
         self.ring.len() == self.ring.capacity()
     }
 
-    /// The packet that began its way last gets another fate.
+    /// Gives another fate to the packet that began its way last.
     pub(super) fn set_last_fate(&mut self, fate: u32) {
         if let Some(last) = self.ring.back_mut() {
             *last = Entry::new(last.arrival, last.id, last.size(), fate);

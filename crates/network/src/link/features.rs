@@ -84,12 +84,13 @@ impl Features {
         self.service.grant(from, rate);
     }
 
-    /// See [`Link::is_sending`](super::Link::is_sending).
+    /// Returns whether a packet waits or is being sent: see
+    /// [`Link::is_sending`](super::Link::is_sending).
     pub(super) fn is_sending(&self, now: Time) -> bool {
         self.service.is_sending(now)
     }
 
-    /// See [`Link::drains_at`](super::Link::drains_at).
+    /// Returns when so much has drained: see [`Link::drains_at`](super::Link::drains_at).
     pub(super) fn drains_at(&self, now: Time, octets: u64) -> Time {
         self.service.drains_at(now, octets)
     }
@@ -110,7 +111,7 @@ impl Features {
         }
     }
 
-    /// A packet meets the impairments from number `first` on, then the queue.
+    /// Lets a packet meet the impairments from number `first` on, then the queue.
     pub(super) fn pass(
         &mut self,
         (id, size): (PacketId, u32),
@@ -183,7 +184,7 @@ impl Features {
         }
     }
 
-    /// See [`Link::take_for_cells`](super::Link::take_for_cells).
+    /// Takes a packet for cells: see [`Link::take_for_cells`](super::Link::take_for_cells).
     pub(super) fn take_for_cells(
         &mut self,
         rate: Rate,
@@ -195,7 +196,7 @@ impl Features {
         Some((self.in_cells.leave(packet), packet.size, self.service.calls()))
     }
 
-    /// See [`Link::end_in_cells`](super::Link::end_in_cells).
+    /// Ends the way of a packet in cells: see [`Link::end_in_cells`](super::Link::end_in_cells).
     pub(super) fn end_in_cells(
         &mut self,
         number: u32,

@@ -49,7 +49,7 @@ impl Held {
         self.waiting.packets > 0 || now < self.free_at
     }
 
-    /// A packet joins. What is dropped for it is in `losses`, perhaps itself.
+    /// Takes a packet to the queue. What is dropped for it is in `losses`, perhaps itself.
     pub(super) fn join(&mut self, now: Time, item: Item, packet: &Packet) {
         self.waiting.add(item.size);
         self.scheduler.enqueue(item, packet, &mut self.losses);

@@ -55,7 +55,7 @@ impl AckBucketConfig {
     }
 }
 
-/// The bucket, with the state of its shadow transmitter.
+/// `AckBucket` is the bucket, with the state of its shadow transmitter.
 #[derive(Debug)]
 pub(super) struct AckBucket {
     depth: Mark,

@@ -16,8 +16,8 @@ pub enum Level {
     Octets(Bytes),
 }
 
-/// A level in thousandths of a packet or of an octet, so that shares of small
-/// buffers differ.
+/// `Mark` is a level in thousandths of a packet or of an octet, so that shares of small buffers
+/// differ.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Mark {
     pub milli: u64,
@@ -33,7 +33,7 @@ impl Mark {
 }
 
 impl Level {
-    /// The level in front of a queue of this limit.
+    /// Returns the level in front of a queue of this limit.
     ///
     /// # Errors
     /// A share that is none, and one of a queue without a limit.

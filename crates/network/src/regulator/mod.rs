@@ -132,7 +132,7 @@ impl RegulatorConfig {
     }
 }
 
-/// An ACK with all the options that fit: IP and TCP headers and 40 octets.
+/// `LARGEST_ACK` is an ACK with all the options that fit: IP and TCP headers and 40 octets.
 const LARGEST_ACK: Bytes = Bytes(80);
 
 fn shown(limit: QueueLimit) -> String {
@@ -208,11 +208,12 @@ pub enum Regulated {
         /// `waited` is the time for which it was held.
         waited: Span,
     },
-    /// Is dropped; its slot in the pool is the caller's to free.
+    /// The packet is dropped; its slot in the pool is the caller's to free.
     Dropped(PacketId),
 }
 
-/// Totals of a regulator since the start, of the packets that it regulates.
+/// `RegulatorCounters` are the totals of a regulator since the start, of the packets that it
+/// regulates.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct RegulatorCounters {
     /// `received` counts packets that came to the regulator.
@@ -242,8 +243,8 @@ pub struct RegulatorCounters {
 }
 
 impl RegulatorCounters {
-    /// Conservation, exact at every event, in packets and in octets:
-    /// received = released + held + dropped.
+    /// Returns whether packets and octets are conserved, exactly at every event: received =
+    /// released + held + dropped.
     pub fn is_conserved(&self) -> bool {
         self.received == self.released + self.held + self.dropped
             && self.bytes_received == self.bytes_released + self.bytes_held + self.bytes_dropped

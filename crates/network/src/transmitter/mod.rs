@@ -98,8 +98,8 @@ impl Transmitter {
         }
     }
 
-    /// The rate at a date, `None` for zero: of a trace its mean, of a shaped
-    /// line that of its bucket.
+    /// Returns the rate at a date, `None` for zero: of a trace its mean, of a shaped line that of
+    /// its bucket.
     pub(crate) fn rate_at(&self, now: Time) -> Option<Rate> {
         match self {
             Transmitter::Constant(constant) => Some(constant.rate()),

@@ -29,8 +29,8 @@ pub struct DelaySchedule {
     pub steps: Vec<(Span, Span)>,
     /// `period` is the time after which it starts again.
     pub period: Option<Span>,
-    /// No packet overtakes another: one with a shorter delay arrives together
-    /// with the one before it.
+    /// `keep_order` says that no packet overtakes another: one with a shorter delay arrives
+    /// together with the one before it.
     pub keep_order: bool,
 }
 
@@ -96,7 +96,7 @@ pub(crate) struct Rates {
     in_period: u128,
 }
 
-/// Bits in units of 10^-12: a rate times picoseconds.
+/// `SCALE` makes bits of a rate times picoseconds, which is in units of 10^-12 bits.
 const SCALE: u128 = 1_000_000_000_000;
 
 impl Rates {

@@ -25,8 +25,8 @@ const OPPORTUNITY: u32 = 1500;
 /// `TraceConfig` has the delivery opportunities of a trace.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct TraceConfig {
-    /// Dates of the opportunities in milliseconds, never descending. The last
-    /// one is the period.
+    /// `millis` has the dates of the opportunities in milliseconds, never descending. The last one
+    /// is the period.
     pub millis: Arc<[u32]>,
 }
 
@@ -67,9 +67,9 @@ impl TraceConfig {
 #[derive(Debug)]
 pub(crate) struct Trace {
     millis: Arc<[u32]>,
-    /// Start of the period of the opportunity now or next.
+    /// `origin` is the start of the period of the opportunity now or next.
     origin: u64,
-    /// Number of the opportunity now or next, within its period.
+    /// `index` is the number of the opportunity now or next, within its period.
     index: usize,
     /// `left` is how many octets of that opportunity are left.
     left: u32,

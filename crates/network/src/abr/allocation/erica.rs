@@ -31,7 +31,8 @@ const DELTA: f64 = 0.1;
 pub struct EricaConfig {
     /// `target` is the target utilisation, above 0 and up to 1.
     pub target: f64,
-    /// Averaging interval; `None` for 100 cell times of the line, and 1 ms at least.
+    /// `interval` is the averaging interval; `None` stands for 100 cell times of the line, and 1 ms
+    /// at least.
     pub interval: Option<Span>,
 }
 

@@ -25,8 +25,8 @@ pub(super) const INFO: Info = Info {
 pub struct MaxMinConfig {
     /// Part of the line that is given away, above 0 and up to 1.
     pub target: f64,
-    /// Time from one computation to the next; `None` for 100 cell times of the line, and 1 ms at
-    /// least. The shortest of all lines counts.
+    /// `interval` is the time from one computation to the next; `None` stands for 100 cell times of
+    /// the line, and 1 ms at least. The shortest of all lines counts.
     pub interval: Option<Span>,
 }
 
@@ -36,7 +36,7 @@ impl Default for MaxMinConfig {
     }
 }
 
-/// A port's part: what it has to give, what it counts, and what it tells.
+/// `MaxMin` is a port's part: what it has to give, what it counts, and what it tells.
 #[derive(Debug)]
 pub(in crate::abr) struct MaxMin {
     /// `target` is how many cells a second the port gives away.
@@ -92,8 +92,8 @@ pub(in crate::abr) struct Filled {
     pub full: Vec<u32>,
 }
 
-/// Max-min rates: of directions with these peaks, each over these ports, of which each has so much
-/// to give. `None` for a direction that does not take part.
+/// Computes max-min rates: of directions with these peaks, each over these ports, of which each has
+/// so much to give. `None` for a direction that does not take part.
 ///
 /// Ports that are no part of it have infinitely much.
 pub(in crate::abr) fn fill(
