@@ -6,7 +6,7 @@
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-/// A running ones' complement sum over octets, in pieces of any length.
+/// `Sum` is a running ones' complement sum over octets, in pieces of any length.
 ///
 /// ```
 /// use anabranch_wire::checksum::Sum;
@@ -16,8 +16,8 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sum {
-    /// Sum of 16- and 32-bit words; 2^16 ≡ 1 modulo 2^16 − 1, so both fold to
-    /// the same. 2^32 additions fit.
+    /// `total` is the sum of 16- and 32-bit words; 2^16 ≡ 1 modulo 2^16 − 1, so both fold to the
+    /// same. 2^32 additions fit.
     total: u64,
     /// An odd number of octets was added: the next is a low half.
     odd: bool,
@@ -50,8 +50,8 @@ impl Sum {
         self
     }
 
-    /// The value of the checksum field. Over octets that include a right
-    /// checksum field, this is 0.
+    /// Returns the value of the checksum field. Over octets that include a right checksum field,
+    /// this is 0.
     pub fn checksum(self) -> u16 {
         !fold(self.total)
     }

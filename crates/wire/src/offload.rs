@@ -192,11 +192,11 @@ fn protocol(octets: &[u8]) -> Option<u8> {
     octets.get(at).copied()
 }
 
-/// What stood behind one [`DeviceHeader`], packet by packet.
+/// `Packets` are what stood behind one [`DeviceHeader`], packet by packet.
 #[derive(Clone, Debug)]
 pub struct Packets<'a> {
-    /// A packet with the fields of the next packet, and the flags of all; its own data where there
-    /// is no more.
+    /// `whole` is a packet with the fields of the next packet, and the flags of all; it has its own
+    /// data where there is no more.
     whole: Option<Packet>,
     /// `data` is the data of the next packet and of those after it.
     data: &'a [u8],

@@ -8,12 +8,12 @@ use anabranch_units::Bytes;
 use std::fmt;
 use triomphe::ThinArc;
 
-/// The address of an interface: a number that the edge's address book turns
-/// into an IPv4 or IPv6 address. Numbers are dense, so that tables are arrays.
+/// `Addr` is the address of an interface: a number that the edge's address book turns into an IPv4
+/// or IPv6 address. Numbers are dense, so that tables are arrays.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Addr(pub u32);
 
-/// The ECN field of the IP header (RFC 3168 §5).
+/// `Ecn` is the ECN field of the IP header (RFC 3168 §5).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(u8)]
 pub enum Ecn {

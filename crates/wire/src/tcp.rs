@@ -27,9 +27,9 @@ impl TcpFlags {
     pub const FIN: TcpFlags = TcpFlags(0x001);
     /// SYN: the sequence number is the initial one, which the SYN takes.
     pub const SYN: TcpFlags = TcpFlags(0x002);
-    /// RST: resets the connection.
+    /// RST: the connection ends at once, for the receiver too, without an answer.
     pub const RST: TcpFlags = TcpFlags(0x004);
-    /// PSH: asks the receiver to hand the data on.
+    /// PSH: the receiver is to hand the data on, rather than wait for more.
     pub const PSH: TcpFlags = TcpFlags(0x008);
     /// ACK: the acknowledgment number counts, as on all segments once a connection is open.
     pub const ACK: TcpFlags = TcpFlags(0x010);
@@ -39,7 +39,8 @@ impl TcpFlags {
     pub const ECE: TcpFlags = TcpFlags(0x040);
     /// CWR: the window was reduced for an echo; on a SYN it offers ECN (RFC 3168 §6.1).
     pub const CWR: TcpFlags = TcpFlags(0x080);
-    /// AE: the third bit of the ACE field (RFC 9768).
+    /// AE: with CWR and ECE the counter ACE of Accurate ECN, of which it is the highest bit (RFC
+    /// 9768).
     pub const AE: TcpFlags = TcpFlags(0x100);
 
     /// Returns the bits that are in either.

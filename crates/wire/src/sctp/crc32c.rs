@@ -36,7 +36,7 @@ const fn tables() -> [[u32; 256]; 16] {
     tables
 }
 
-/// The remainder of eight octets followed by `zeros` zero octets.
+/// Returns the remainder of eight octets followed by `zeros` zero octets.
 #[inline(always)]
 fn sliced(zeros: usize, octets: u64) -> u32 {
     let of = |k: usize| TABLES[zeros + 7 - k][(octets >> (8 * k) & 0xff) as usize];

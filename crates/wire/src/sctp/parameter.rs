@@ -348,7 +348,7 @@ pub(super) fn parse_flat(r: &mut Reader<'_>, book: &AddressBook) -> Vec<Paramete
     parameters
 }
 
-/// The next parameter.
+/// Reads the next parameter, with its padding.
 pub(super) fn parse_one(r: &mut Reader<'_>, book: &AddressBook) -> Result<Parameter, SctpError> {
     let (kind, mut value) = r.tlv(SctpError::parameter)?;
     Parameter::parse(kind, &mut value, book)

@@ -280,8 +280,8 @@ impl TcpOptions {
     }
 }
 
-/// Options and NOPs to the last octet: an end-of-list octet would hide what
-/// follows it.
+/// Returns whether there are options and NOPs to the last octet: an end-of-list octet would hide
+/// what follows it.
 fn is_option_list(octets: &[u8]) -> bool {
     let mut rest = octets;
     loop {

@@ -148,7 +148,7 @@ impl TcpSegment {
         Ok(TcpSegment { payload: Payload::from_wire(view.payload()), ..segment })
     }
 
-    /// The segment but for its data, whatever its checksum.
+    /// Reads the segment but for its data, whatever its checksum.
     #[inline]
     pub(crate) fn without_data(view: &TcpView<'_>) -> Result<TcpSegment, TcpError> {
         Ok(TcpSegment {
@@ -226,8 +226,8 @@ impl TcpSegment {
         }
     }
 
-    /// Sequence number of the first octet of data: a SYN comes before it
-    /// (RFC 9293 §3.4).
+    /// Returns the sequence number of the first octet of data: a SYN comes before it (RFC 9293
+    /// §3.4).
     pub fn first_data(&self) -> Serial32 {
         self.seq.add(self.flags.contains(TcpFlags::SYN) as u32)
     }

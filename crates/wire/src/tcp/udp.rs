@@ -34,7 +34,7 @@ fn pseudo(packet: &Packet, book: &AddressBook) -> Option<PseudoHeader> {
     }
 }
 
-/// The packet with its segment in a datagram; anything but TCP stays as it is.
+/// Returns the packet with its segment in a datagram; anything but TCP stays as it is.
 ///
 /// # Errors
 /// The segment or its addresses cannot be written.
@@ -50,8 +50,8 @@ pub fn wrap(packet: Packet, ports: Ports, book: &AddressBook) -> Result<Packet, 
     Ok(Packet { body, ..packet })
 }
 
-/// The segment in a datagram, as a packet of TCP, and the ports of UDP; `None` for what is no
-/// datagram with a segment in it.
+/// Returns the segment in a datagram, as a packet of TCP, and the ports of UDP; `None` for what is
+/// no datagram with a segment in it.
 pub fn unwrap(packet: &Packet) -> Option<(Ports, Packet)> {
     let Body::Udp(datagram) = &packet.body else { return None };
     let mut octets = Vec::new();
