@@ -51,7 +51,8 @@ impl Options {
     /// # Panics
     /// `L` has no option of such a name.
     pub fn of<L: WindowControl>(values: &[(&str, f64)]) -> Options {
-        let mut options = Options(L::OPTIONS.iter().map(|it| (it.name(), it.default())).collect());
+        let mut options =
+            Options(L::OPTIONS.iter().map(|option| (option.name(), option.default())).collect());
         for (name, value) in values {
             let place = options.place(name);
             options.0[place].1 = *value;

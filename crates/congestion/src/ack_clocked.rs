@@ -19,27 +19,27 @@ use crate::{Acked, Cause, CongestionEvent, Controller, Feedback, PathView, Share
 use anabranch_units::{Rate, Span, Time};
 use std::fmt::Debug;
 
-/// Options of every algorithm that is driven by ACKs.
+/// `Common` has the options of every algorithm that is driven by ACKs.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Common {
-    /// What a reduction takes a part of.
+    /// `ssthresh_from` is the quantity that a reduction takes a part of.
     pub ssthresh_from: SsthreshFrom,
     /// The rule that ends slow start before a signal does.
     pub slow_start_exit: SlowStartExit,
-    /// Most segments added per ACK in slow start (RFC 3465 §2.2, `L`; 1 is
-    /// RFC 5681 to the letter). Zero counts as 1; 255 is without limit, while a
-    /// timeout is repaired too, as Linux has it.
+    /// `slow_start_limit` is the most segments added per ACK in slow start (RFC 3465 §2.2, `L`; 1
+    /// is RFC 5681 to the letter). Zero counts as 1; 255 is without limit, while a timeout is
+    /// repaired too, as Linux has it.
     pub slow_start_limit: u8,
     /// The window is a number of segments, and what is acknowledged towards the next is counted beside it (Linux:
     /// `snd_cwnd`, `snd_cwnd_cnt`): growth is that of the whole window, and a reduction acts on whole segments,
     /// rounded down before and after. Not the RFC's.
     pub whole_segments: bool,
-    /// What a mark leaves of the window, where that differs from a loss (ABE,
-    /// RFC 8511; 0.8 for Reno and 0.85 for CUBIC there).
+    /// `ecn_beta` is the part of the window that a mark leaves, where that differs from a loss
+    /// (ABE, RFC 8511; 0.8 for Reno and 0.85 for CUBIC there).
     pub ecn_beta: Option<f64>,
-    /// Congestion-window validation (RFC 7661).
+    /// `validation` turns congestion-window validation on (RFC 7661).
     pub validation: bool,
-    /// Pace, and how much faster than a window per round trip.
+    /// `pacing` says whether to pace, and how much faster than a window per round trip.
     pub pacing: Option<Pacing>,
 }
 
@@ -57,18 +57,19 @@ impl Default for Common {
     }
 }
 
-/// What tells one algorithm from another. Hooks have empty defaults.
+/// `Law` is the part in which algorithms differ. Hooks have empty defaults.
 pub trait Law: Debug {
-    /// What can be chosen about it.
+    /// `Options` are the settings of the law, those that all laws share among them.
     type Options;
 
-    /// It answers marks in its own way, so that `ecn_beta` has no part in it.
+    /// `ANSWERS_MARKS` says that the law answers marks in its own way, so that `ecn_beta` has no
+    /// part in it.
     const ANSWERS_MARKS: bool = false;
 
-    /// The law at the start of a connection.
+    /// Makes the law as it is at the start of a connection.
     fn new(options: &Self::Options) -> Self;
 
-    /// The options that all laws share.
+    /// Returns the options that all laws share.
     fn common(options: &Self::Options) -> &Common;
 
     /// An ACK came; `limited` when the window must not grow with it.
@@ -86,42 +87,42 @@ pub trait Law: Debug {
     /// Returns by how many octets this ACK opens the window in congestion avoidance.
     fn avoid(&mut self, cwnd: f64, acked: &Acked, path: &PathView) -> f64;
 
-    /// What a signal leaves, in octets; `base` is the flight or the window, as
-    /// `ssthresh_from` has it. A timeout sets the threshold to it.
+    /// Returns the octets that a signal leaves of the window; `base` is the flight or the window,
+    /// as `ssthresh_from` has it. A timeout sets the threshold to it.
     fn reduce(&mut self, cwnd: f64, base: f64, cause: Cause, path: &PathView) -> f64;
 
-    /// Fewest segments that a signal leaves, timeouts apart.
+    /// Returns the fewest segments that a signal leaves, timeouts apart.
     fn fewest(&self, _cause: Cause) -> f64 {
         2.0
     }
 
-    /// The last reduction is taken back.
+    /// Takes back the last reduction, which was needless.
     fn on_undo(&mut self) {}
 
-    /// The window restarts after idleness.
+    /// Prepares the law for the restart of the window after idleness.
     fn on_idle(&mut self) {}
 
-    /// Whether it hears [`Law::on_feedback`] and a round-trip sample with
-    /// every acknowledgment.
+    /// Returns whether the law hears [`Law::on_feedback`] and a round-trip sample with every
+    /// acknowledgment.
     fn wants_feedback(&self) -> bool {
         false
     }
 
-    /// What each acknowledgment told ([`Controller::on_feedback`]).
+    /// Hears all that an acknowledgment told ([`Controller::on_feedback`]).
     fn on_feedback(&mut self, _feedback: &Feedback, _path: &PathView) {}
 
-    /// It depends on the other paths of a connection.
+    /// `COUPLED` says that the law depends on the other paths of a connection.
     const COUPLED: bool = false;
 
-    /// The other paths ([`Controller::on_siblings`]).
+    /// Hears of the other paths ([`Controller::on_siblings`]).
     fn on_siblings(&mut self, _siblings: &[Sibling]) {}
 
-    /// What siblings should know of this path, whose window is `cwnd`.
+    /// Returns the facts that siblings should know of this path, whose window is `cwnd`.
     fn shared(&self, _cwnd: f64) -> Shared {
         Shared::default()
     }
 
-    /// What couples the path to its siblings ([`Controller::coupling`]).
+    /// Returns the quantity that couples the path to its siblings ([`Controller::coupling`]).
     fn coupling(&self, _path: &Sibling) -> Option<f64> {
         None
     }
@@ -148,7 +149,7 @@ pub struct AckClocked<L> {
     extras: Option<Box<Extras>>,
 }
 
-/// Options that few algorithms use, in a box of their own.
+/// `Extras` has options that few algorithms use, in a box of their own.
 #[derive(Debug)]
 struct Extras {
     exit: Exit,
@@ -227,7 +228,7 @@ impl<L: Law> AckClocked<L> {
         if self.whole_segments { whole_segments(octets, mss) } else { octets }
     }
 
-    /// Whether the window must not grow with this ACK.
+    /// Returns whether the window must not grow with this ACK.
     fn is_limited(&mut self, acked: &Acked, path: &PathView) -> bool {
         match self.extras.as_mut().and_then(|extras| extras.validation.as_mut()) {
             None => path.app_limited,
@@ -312,10 +313,7 @@ impl<L: Law> Controller for AckClocked<L> {
     }
 
     fn on_undo(&mut self) {
-        // RFC 9438 §4.9.2: when the window has already outgrown what it was,
-        // the current values stay. It is as sensible for every other law.
-        if self.can_undo && self.window.cwnd <= self.before.cwnd {
-            self.window = self.before;
+        if self.can_undo && self.window.undo(self.before) {
             self.backed_off = false;
             self.repairing = false;
             self.law.on_undo();

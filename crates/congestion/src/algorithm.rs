@@ -18,14 +18,14 @@ use std::fmt;
 /// the initial threshold in octets.
 pub type MakeWindow = dyn Fn(&Place, u64, u64) -> Box<dyn Controller + Send> + Send + Sync;
 
-/// An entry of the registry.
+/// `AlgorithmInfo` is an entry of the registry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AlgorithmInfo {
-    /// The name used in scenarios.
+    /// `name` is the word by which scenarios choose the algorithm.
     pub name: &'static str,
-    /// A description in one sentence.
+    /// `summary` describes the algorithm in one sentence.
     pub summary: &'static str,
-    /// The RFC, draft or paper that defines it.
+    /// `reference` is the RFC, draft or paper that defines the algorithm.
     pub reference: &'static str,
 }
 
@@ -56,7 +56,7 @@ macro_rules! register {
         }
 
         impl Algorithm {
-            /// The algorithm called `name`, with its default options.
+            /// Returns the algorithm called `name`, with its default options.
             pub fn from_name(name: &str) -> Option<Algorithm> {
                 match name {
                     $($name => Some(Algorithm::$variant(<$options>::default())),)*
@@ -82,7 +82,8 @@ macro_rules! register {
                 }
             }
 
-            /// Whether it answers marks in its own way ([`Options::ANSWERS_MARKS`]).
+            /// Returns whether the algorithm answers marks in its own way
+            /// ([`Options::ANSWERS_MARKS`]).
             pub fn answers_marks(&self) -> bool {
                 match self {
                     $(Algorithm::$variant(_) => <$options>::ANSWERS_MARKS,)*
@@ -101,8 +102,8 @@ macro_rules! register {
                 }
             }
 
-            /// A controller for a new path. Both arguments are octets;
-            /// `initial_ssthresh` is `u64::MAX` for no threshold.
+            /// Makes a controller for a new path. Both arguments are octets; `initial_ssthresh` is
+            /// `u64::MAX` for no threshold.
             pub fn build(&self, initial_window: u64, initial_ssthresh: u64) -> Congestion {
                 match self {
                     $(Algorithm::$variant(options) => Congestion::$variant(
@@ -116,12 +117,12 @@ macro_rules! register {
             }
         }
 
-        /// A controller. Senders hold this enum, so that a hook costs a
-        /// branch instead of an indirect call and no allocation; algorithms
-        /// from outside the workspace go into `Custom`.
+        /// `Congestion` is a controller. Senders hold this enum, so that a hook costs a branch
+        /// instead of an indirect call and no allocation; algorithms from outside the workspace go
+        /// into `Custom`.
         pub enum Congestion {
             $($(#[$doc])* $variant($controller),)*
-            /// An algorithm of the user's own.
+            /// An algorithm that the user wrote, behind the same trait.
             Custom(Box<dyn Controller + Send>),
         }
 
@@ -252,7 +253,7 @@ register! {
 }
 
 impl Default for Algorithm {
-    /// CUBIC with its default options.
+    /// Returns CUBIC with its default options.
     fn default() -> Algorithm {
         Algorithm::Cubic(cubic::CubicOptions::default())
     }

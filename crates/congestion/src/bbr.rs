@@ -28,27 +28,27 @@ use filter::MaxFilter;
 
 /// `BBRHighGain`, 2 / ln 2: the smallest gain that doubles the rate each round.
 const HIGH_GAIN: f64 = 2.0 / std::f64::consts::LN_2;
-/// §4.3.4.2: the gains of ProbeBW, a phase each.
+/// `CYCLE` has the gains of ProbeBW, a phase each (§4.3.4.2).
 const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
 /// `cwnd_gain` of ProbeBW.
 const PROBE_BW_CWND_GAIN: f64 = 2.0;
-/// §4.3.2.2: the growth in a round below which the pipe may be full, and
-/// rounds of it that say so.
+/// `FULL_BW_THRESH` is the growth in a round below which the pipe may be full, and `FULL_BW_COUNT`
+/// the rounds of it that say so (§4.3.2.2).
 const FULL_BW_THRESH: f64 = 1.25;
 const FULL_BW_COUNT: u32 = 3;
 /// `BBRMinPipeCwnd`, segments.
 const MIN_PIPE_CWND: u64 = 4;
 
-/// What can be chosen about [`Bbr`].
+/// `BbrOptions` are the settings of [`Bbr`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BbrOptions {
-    /// `RTpropFilterLen`: how long a smallest round-trip time is believed, and
+    /// `rtprop_filter` is `RTpropFilterLen`: how long a smallest round-trip time is believed, and
     /// so the time between two ProbeRTT; 10 s.
     pub rtprop_filter: Span,
-    /// `ProbeRTTDuration`; 200 ms.
+    /// `probe_rtt` is `ProbeRTTDuration`; 200 ms.
     pub probe_rtt: Span,
-    /// The window allows for ACKs that come in bursts: of later drafts, and of
-    /// Linux; not in the draft of version 1.
+    /// `ack_aggregation` says that the window allows for ACKs that come in bursts: of later drafts,
+    /// and of Linux; not in the draft of version 1.
     pub ack_aggregation: bool,
 }
 
@@ -71,24 +71,24 @@ impl crate::Options for BbrOptions {
     }
 }
 
-/// A BBR sender's rate and window. The state is large and lives in a box.
+/// `Bbr` is a BBR sender's rate and window. The state is large and lives in a box.
 #[derive(Clone, Debug)]
 pub struct Bbr(Box<Model>);
 
-/// The state machine of §3.4.
+/// `State` is a state of the machine of §3.4.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
     /// The rate doubles each round until the bandwidth grows no more.
     Startup,
-    /// The queue that Startup built drains.
+    /// The queue that Startup has built drains, at a rate below the bandwidth.
     Drain,
-    /// The gain cycles around 1.
+    /// The gain of the rate goes through a cycle around 1, a phase each `RTprop`.
     ProbeBw,
     /// Few segments in flight, to see the propagation time.
     ProbeRtt,
 }
 
-/// Why the window is not the model's own.
+/// `Recovery` is the reason why the window is not the model's own.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Recovery {
     No,
@@ -119,20 +119,23 @@ struct Model {
     rtprop: Option<Span>,
     rtprop_stamp: Time,
     rtprop_expired: bool,
-    /// Rounds counted by delivery (§4.1.1.3).
+    /// `round_count` counts rounds by delivery since the start (§4.1.1.3).
     round_count: u64,
     next_round_delivered: u64,
     round_start: bool,
-    /// Startup's estimate of a full pipe (§4.3.2.2).
+    /// `filled_pipe`, `full_bw` and `full_bw_count` are Startup's estimate of a full pipe
+    /// (§4.3.2.2).
     filled_pipe: bool,
     full_bw: f64,
     full_bw_count: u32,
     /// The estimate of ACK aggregation, where the window allows for bursts of ACKs.
     aggregation: Option<Box<Aggregation>>,
-    /// Position in the eight phases of ProbeBW's gain cycle, and when that phase began (§4.3.4).
+    /// `cycle_index` is the position in the eight phases of ProbeBW's gain cycle, and `cycle_stamp`
+    /// the time at which that phase began (§4.3.4).
     cycle_index: usize,
     cycle_stamp: Time,
-    /// ProbeRTT: when its time is over; `NEVER` before few enough are in flight.
+    /// `probe_rtt_done_stamp` is the time at which ProbeRTT is over; `NEVER` before few enough are
+    /// in flight.
     probe_rtt_done_stamp: Time,
     probe_rtt_round_done: bool,
     /// The samples of what was sent when so much had been delivered are of
@@ -149,7 +152,7 @@ struct Model {
 }
 
 impl Bbr {
-    /// A window of `initial_window` octets; BBR has no slow-start threshold.
+    /// Makes a window of `initial_window` octets; BBR has no slow-start threshold.
     pub fn new(options: &BbrOptions, initial_window: u64, _initial_ssthresh: u64) -> Bbr {
         let initial_cwnd = initial_window.max(1);
         Bbr(Box::new(Model {
@@ -186,7 +189,7 @@ impl Bbr {
     }
 }
 
-/// The facts of one acknowledgment, as the procedures need them.
+/// `News` has the facts of one acknowledgment, as the procedures need them.
 struct News<'a> {
     now: Time,
     feedback: &'a Feedback,
@@ -199,8 +202,8 @@ struct News<'a> {
 }
 
 impl Model {
-    /// §4.1.2: the newest sample moves the bandwidth, unless the application
-    /// limited it and it is lower.
+    /// Lets the newest sample move the bandwidth, unless the application limited it and it is lower
+    /// (§4.1.2).
     fn update_btl_bw(&mut self, news: &News<'_>) {
         self.round_start = false;
         let Some(rate) = &news.feedback.rate else { return };
@@ -219,7 +222,7 @@ impl Model {
         }
     }
 
-    /// Whether the sample is limited by the application, or by ProbeRTT.
+    /// Returns whether the sample is limited by the application, or by ProbeRTT.
     fn is_app_limited(&self, rate: &RateSample) -> bool {
         let (from, to) = self.probe_rtt_sent;
         rate.app_limited || (from..=to).contains(&rate.prior_delivered)
@@ -247,7 +250,7 @@ impl Model {
         ((gain * bdp) as u64).saturating_add(3 * self.send_quantum(mss))
     }
 
-    /// §4.2.2: what may leave at once.
+    /// Returns how many octets may leave at once (§4.2.2).
     fn send_quantum(&self, mss: u64) -> u64 {
         let bits = self.pacing_rate * 8.0;
         if bits < 1.2e6 {
@@ -259,7 +262,7 @@ impl Model {
         }
     }
 
-    /// §4.3.2.2: in Startup, once per round.
+    /// Looks once per round of Startup whether the bandwidth has ceased to grow (§4.3.2.2).
     fn check_full_pipe(&mut self, news: &News<'_>) {
         if self.filled_pipe || !self.round_start || news.app_limited {
             return;
@@ -293,7 +296,7 @@ impl Model {
         }
     }
 
-    /// §4.3.4.3: at any phase but the one that drains.
+    /// Begins ProbeBW at any phase but the one that drains (§4.3.4.3).
     fn enter_probe_bw(&mut self, now: Time) {
         self.state = State::ProbeBw;
         self.cwnd_gain = PROBE_BW_CWND_GAIN;
@@ -308,8 +311,8 @@ impl Model {
         self.pacing_gain = CYCLE[self.cycle_index];
     }
 
-    /// §4.3.4.3: a phase lasts RTprop; probing until the pipe is that full or
-    /// loses, draining no longer than needed.
+    /// Ends a phase, which lasts RTprop: probing until the pipe is that full or loses, draining no
+    /// longer than needed (§4.3.4.3).
     fn check_cycle_phase(&mut self, news: &News<'_>) {
         if self.state != State::ProbeBw {
             return;
@@ -368,7 +371,7 @@ impl Model {
         }
     }
 
-    /// §4.2.1: until the pipe is full the rate only rises.
+    /// Sets the pacing rate, which only rises until the pipe is full (§4.2.1).
     fn set_pacing_rate(&mut self, gain: f64) {
         let rate = gain * self.btl_bw.max();
         if rate > 0.0 && (self.filled_pipe || rate > self.pacing_rate) {
@@ -412,7 +415,7 @@ impl Model {
         }
     }
 
-    /// §4.2.3.4: `BBRSaveCwnd`.
+    /// Saves the window that a recovery or ProbeRTT will reduce (`BBRSaveCwnd`, §4.2.3.4).
     fn save_cwnd(&mut self) {
         let reduced = self.recovery != Recovery::No || self.state == State::ProbeRtt;
         self.prior_cwnd = if reduced { self.prior_cwnd.max(self.cwnd) } else { self.cwnd };
@@ -422,8 +425,8 @@ impl Model {
         self.cwnd = self.cwnd.max(self.prior_cwnd);
     }
 
-    /// The first round of a recovery conserves packets; at its end the window
-    /// is what it was.
+    /// Follows a recovery, whose first round conserves packets; at its end the window is what it
+    /// was.
     fn update_recovery(&mut self, feedback: &Feedback, path: &PathView) {
         match &mut self.recovery {
             Recovery::Fast { conserving } if feedback.in_recovery => {
@@ -458,9 +461,9 @@ impl Controller for Bbr {
         true
     }
 
-    /// §4.2.3.4: packets are conserved for a round, then the window follows the model. What PRR, or a
-    /// reduction at each further loss, would make of it is a window of a few segments for as long as
-    /// losses keep a recovery open.
+    /// Returns true: packets are conserved for a round, then the window follows the model
+    /// (§4.2.3.4). What PRR, or a reduction at each further loss, would make of it is a window of a
+    /// few segments for as long as losses keep a recovery open.
     fn owns_recovery(&self) -> bool {
         true
     }
@@ -520,7 +523,7 @@ impl Controller for Bbr {
         }
     }
 
-    /// §4.3.4.4: pacing alone restarts a flow, at the rate that was measured.
+    /// Changes nothing: pacing alone restarts a flow, at the rate that was measured (§4.3.4.4).
     fn on_idle(&mut self, _initial: u64) {}
 
     fn window(&self) -> u64 {
@@ -536,7 +539,7 @@ impl Controller for Bbr {
     }
 }
 
-/// The finalizer of SplitMix64: spreads dates that are close to each other.
+/// Spreads dates that are close to each other: the finalizer of SplitMix64.
 pub(crate) fn hash(x: u64) -> u64 {
     let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

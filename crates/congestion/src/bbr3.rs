@@ -37,20 +37,22 @@ const DEFAULT_CWND_GAIN: f64 = 2.0;
 const PACING_MARGIN: f64 = 0.99;
 /// `BBR.MinPipeCwnd`, segments.
 const MIN_PIPE_CWND: u64 = 4;
-/// What can be chosen about [`Bbr3`].
+/// `Bbr3Options` are the settings of [`Bbr3`].
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Bbr3Options {
-    /// `BBR.LossThresh`: the part of a round that a probe may lose; 0.02.
+    /// `loss_thresh` is `BBR.LossThresh`: the part of a round that a probe may lose; 0.02.
     pub loss_thresh: f64,
-    /// `BBR.Beta`: the part of the short-term bounds that a round with losses leaves at least; 0.7.
+    /// `beta` is `BBR.Beta`: the part of the short-term bounds that a round with losses leaves at
+    /// least; 0.7.
     pub beta: f64,
-    /// `BBR.Headroom`: the part of the long-term bound left to others; 0.15.
+    /// `headroom` is `BBR.Headroom`: the part of the long-term bound left to others; 0.15.
     pub headroom: f64,
-    /// `BBR.ProbeRTTInterval`; 5 s.
+    /// `probe_rtt_interval` is `BBR.ProbeRTTInterval`: the time between two ProbeRTT; 5 s.
     pub probe_rtt_interval: Span,
-    /// `BBR.MinRTTFilterLen`; 10 s.
+    /// `min_rtt_filter` is `BBR.MinRTTFilterLen`: how long a smallest round-trip time is believed;
+    /// 10 s.
     pub min_rtt_filter: Span,
-    /// `BBR.ProbeRTTDuration`; 200 ms.
+    /// `probe_rtt` is `BBR.ProbeRTTDuration`: the time that a ProbeRTT takes; 200 ms.
     pub probe_rtt: Span,
 }
 
@@ -83,16 +85,16 @@ impl Options for Bbr3Options {
     }
 }
 
-/// A sender's rate and window by BBR version 3. The state is large and lives in a box.
+/// `Bbr3` is a sender's rate and window by BBR version 3. The state is large and lives in a box.
 #[derive(Clone, Debug)]
 pub struct Bbr3(Box<Model>);
 
-/// The state machine ("State Transition Diagram").
+/// `State` is a state of the machine ("State Transition Diagram").
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
     /// The rate doubles each round until it grows no more, or too much is lost.
     Startup,
-    /// The queue that Startup built drains.
+    /// The queue that Startup has built drains, at half the bandwidth.
     Drain,
     /// Slower than the path delivers, until there is no queue and some headroom.
     ProbeBwDown,
@@ -100,7 +102,7 @@ enum State {
     ProbeBwCruise,
     /// The rate follows what the path delivers for one round, without the short-term bounds.
     ProbeBwRefill,
-    /// Faster than the path delivers.
+    /// The rate is above what the path delivers, until too much is lost or the pipe is full.
     ProbeBwUp,
     /// Half a bandwidth-delay product in flight, to see the propagation time.
     ProbeRtt,
@@ -139,21 +141,21 @@ impl State {
     }
 }
 
-/// What the sender repairs.
+/// `Recovery` is the kind of repair that the sender is in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Recovery {
     No,
-    /// The scheme repairs a loss, since that round.
+    /// The scheme repairs a loss, since the round with this number.
     Fast {
         since: u64,
     },
-    /// The timer expired; until so many octets are acknowledged.
+    /// The timer has expired; the recovery lasts until so many octets are acknowledged.
     Timeout {
         until: u64,
     },
 }
 
-/// Packet-timed round trips ("BBR.round_count").
+/// `Rounds` counts packet-timed round trips ("BBR.round_count").
 #[derive(Clone, Copy, Debug, Default)]
 struct Rounds {
     /// `BBR.round_count`: rounds that have begun since the start.
@@ -349,7 +351,7 @@ impl Model {
 }
 
 impl Bbr3 {
-    /// A window of `initial_window` octets; BBR has no slow-start threshold (`OnInit()`).
+    /// Makes a window of `initial_window` octets; BBR has no slow-start threshold (`OnInit()`).
     pub fn new(options: &Bbr3Options, initial_window: u64, _initial_ssthresh: u64) -> Bbr3 {
         let initial_cwnd = initial_window.max(1);
         Bbr3(Box::new(Model {
@@ -461,7 +463,7 @@ impl Controller for Bbr3 {
         self.0.handle_spurious_loss();
     }
 
-    /// "Restarting From Idle": the window stays, pacing alone restarts a flow.
+    /// Changes nothing: the window stays, pacing alone restarts a flow ("Restarting From Idle").
     fn on_idle(&mut self, _initial: u64) {}
 
     fn window(&self) -> u64 {

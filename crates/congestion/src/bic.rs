@@ -8,7 +8,7 @@ use crate::ack_clocked::{AckClocked, Common, Law};
 use crate::reno::one_segment_per_round;
 use crate::{Acked, Cause, PathView};
 
-/// What can be chosen about [`Bic`]: the parameters of §III.
+/// `BicOptions` are the settings of [`Bic`]: the parameters of §III.
 #[derive(Clone, PartialEq, Debug)]
 pub struct BicOptions {
     /// `S_max`: most segments that a round trip adds; 32.
@@ -19,7 +19,7 @@ pub struct BicOptions {
     pub beta: f64,
     /// `low_window`: the window, in segments, up to which it is Reno; 14.
     pub low_window: u32,
-    /// Options shared with other algorithms.
+    /// `common` has the options of all algorithms that ACKs drive.
     pub common: Common,
 }
 
@@ -45,7 +45,7 @@ crate::options::ack_driven!(BicOptions, |o, form| {
 /// The controller of BIC: [`BicLaw`] driven by ACKs.
 pub type Bic = AckClocked<BicLaw>;
 
-/// The law of BIC; windows in segments.
+/// `BicLaw` is the growth and reduction of BIC; windows are in segments.
 #[derive(Clone, Copy, Debug)]
 pub struct BicLaw {
     s_max: f64,
@@ -61,7 +61,7 @@ pub struct BicLaw {
 }
 
 impl BicLaw {
-    /// Segments that a round trip adds to a window of `w`.
+    /// Returns how many segments a round trip adds to a window of `w`.
     fn increase(&mut self, w: f64) -> f64 {
         if w < self.max_win {
             self.probing_from = None;

@@ -21,7 +21,7 @@ use crate::window::Window;
 use crate::{Acked, Cause, PathView};
 use anabranch_units::Span;
 
-/// What can be chosen about [`Cdg`]: the parameters of §3.
+/// `CdgOptions` are the settings of [`Cdg`]: the parameters of §3.
 #[derive(Clone, PartialEq, Debug)]
 pub struct CdgOptions {
     /// `G`: the gradient at which the probability is 1 - 1/e; 3 ms a round trip.
@@ -32,7 +32,7 @@ pub struct CdgOptions {
     pub ineffectual: u32,
     /// A loss reduces the window only where the queue is taken to be full.
     pub loss_tolerance: bool,
-    /// Options shared with other algorithms.
+    /// `common` has the options of all algorithms that ACKs drive.
     pub common: Common,
 }
 
@@ -61,10 +61,10 @@ crate::options::ack_driven!(CdgOptions, |o, form| {
     form.require(o.g > Span::ZERO, "g", "more than 0 s")?;
 });
 
-/// Rounds over which gradients are smoothed (`a`).
+/// `SMOOTHED` is the number of rounds over which gradients are smoothed (`a`).
 const SMOOTHED: usize = 8;
 
-/// A gradient, smoothed over the last rounds, in seconds a round trip.
+/// `Gradient` is a gradient, smoothed over the last rounds, in seconds a round trip.
 #[derive(Clone, Copy, Debug, Default)]
 struct Gradient {
     last: Option<Span>,
@@ -74,7 +74,7 @@ struct Gradient {
 }
 
 impl Gradient {
-    /// The extreme of a round.
+    /// Takes in the extreme round-trip time of a round.
     fn update(&mut self, rtt: Span) {
         if let Some(last) = self.last {
             let g = rtt.as_secs_f64() - last.as_secs_f64();
@@ -86,7 +86,7 @@ impl Gradient {
     }
 }
 
-/// The state of CDG: both gradients, the backoffs and the shadow window.
+/// `Delay` is the state of CDG: both gradients, the backoffs and the shadow window.
 #[derive(Clone, Debug)]
 struct Delay {
     options: CdgOptions,
@@ -95,18 +95,19 @@ struct Delay {
     round_min: Span,
     round_max: Span,
     round: Round,
-    /// Reductions by delay in a row since the gradient last fell; beyond the limit they do not take place.
+    /// `backoffs` counts reductions by delay in a row since the gradient last fell; beyond the
+    /// limit they do not take place.
     backoffs: u32,
-    /// The shadow window `s`, octets; 0 for none.
+    /// `shadow` is the shadow window `s`, in octets; 0 stands for none.
     shadow: f64,
-    /// The queue is taken to be full.
+    /// `full` says that the queue is taken to be full.
     full: bool,
 }
 
 /// The controller of CDG: [`CdgLaw`] driven by ACKs.
 pub type Cdg = AckClocked<CdgLaw>;
 
-/// The law of CDG. Its state is large and lives in a box.
+/// `CdgLaw` is CDG's growth and reduction. Its state is large and lives in a box.
 #[derive(Clone, Debug)]
 pub struct CdgLaw(Box<Delay>);
 

@@ -2,155 +2,162 @@
 
 use anabranch_units::{Rate, Span, Time};
 
-/// A read-only view of the path that a controller governs.
+/// `PathView` is a read-only view of the path that a controller governs.
 #[derive(Clone, Copy, Debug)]
 pub struct PathView {
-    /// Octets estimated to be in the network: before the event in [`Controller::on_sent`],
-    /// [`Controller::on_ack`] and [`Controller::on_congestion`], after it in
-    /// [`Controller::on_feedback`]. SCTP counts chunks with their headers, and what is found lost no
-    /// more.
+    /// `in_flight` is how many octets are estimated to be in the network: before the event in
+    /// [`Controller::on_sent`], [`Controller::on_ack`] and [`Controller::on_congestion`], after it
+    /// in [`Controller::on_feedback`]. SCTP counts chunks with their headers, and what is found
+    /// lost no more.
     pub in_flight: u64,
-    /// Largest segment payload, in octets; in SCTP the largest DATA chunk of a packet.
+    /// `mss` is the largest segment payload, in octets; in SCTP the largest DATA chunk of a packet.
     pub mss: u64,
-    /// Smoothed round-trip time, once measured.
+    /// `srtt` is the smoothed round-trip time of RFC 6298; `None` before the first sample.
     pub srtt: Option<Span>,
-    /// Smallest round-trip time seen.
+    /// `min_rtt` is the smallest round-trip time since the start; `None` before the first sample.
     pub min_rtt: Option<Span>,
-    /// The sender had nothing to send while the window was open, or the peer's window was shut, when
-    /// it could send last: the window was not the limit, so it must not grow (RFC 7661 §4.1, RFC 9438
-    /// §5.8).
+    /// `app_limited` says that the sender had nothing to send while the window was open, or the
+    /// peer's window was shut, when it could send last: the window was not the limit, so it must
+    /// not grow (RFC 7661 §4.1, RFC 9438 §5.8).
     pub app_limited: bool,
-    /// Octets sent so far, each counted once however often it was sent.
+    /// `sent` is how many octets were sent so far, each counted once however often it was sent.
     pub sent: u64,
-    /// Octets acknowledged so far, in order; in SCTP those that are not outstanding on the path any
-    /// more, in any order. A round has passed when this reaches what `sent` was at its start (RFC 9406
-    /// §4.2).
+    /// `acked` is how many octets were acknowledged so far, in order; in SCTP those that are not
+    /// outstanding on the path any more, in any order. A round has passed when this reaches what
+    /// `sent` was at its start (RFC 9406 §4.2).
     pub acked: u64,
 }
 
-/// New data was acknowledged while the window may grow.
+/// `Acked` tells that new data was acknowledged while the window may grow.
 #[derive(Clone, Copy, Debug)]
 pub struct Acked {
-    /// Time at which the ACK arrived.
+    /// `now` is the time at which the ACK arrived.
     pub now: Time,
-    /// Octets newly acknowledged, as the counting rule of the sender has it
-    /// (byte counting: the octets; ACK counting: one MSS per ACK).
+    /// `bytes` is how many octets were newly acknowledged, as the counting rule of the sender has
+    /// it (byte counting: the octets; ACK counting: one MSS per ACK).
     pub bytes: u64,
-    /// A round-trip sample taken with this ACK.
+    /// `rtt` is the round-trip sample that this ACK gives, if it gives one.
     pub rtt: Option<Span>,
 }
 
-/// What one acknowledgment told, whether the window may grow with it or not.
+/// `Feedback` is all that one acknowledgment told, whether the window may grow with it or not.
 #[derive(Clone, Copy, Debug)]
 pub struct Feedback {
-    /// Time at which the acknowledgment arrived.
+    /// `now` is the time at which the acknowledgment arrived.
     pub now: Time,
-    /// Octets newly acknowledged, in order, reported selectively before or not.
+    /// `acked` is how many octets were newly acknowledged, in order, reported selectively before or
+    /// not.
     pub acked: u64,
-    /// Octets newly known to have arrived: in order or selectively.
+    /// `delivered` is how many octets are newly known to have arrived: in order or selectively.
     pub delivered: u64,
-    /// Octets newly believed lost.
+    /// `lost` is how many octets are newly believed lost.
     pub lost: u64,
-    /// Octets newly reported to have met congestion (CE, RFC 3168).
+    /// `marked` is how many octets were newly reported to have met congestion (CE, RFC 3168).
     pub marked: u64,
-    /// A round-trip sample taken with this acknowledgment.
+    /// `rtt` is the round-trip sample that this acknowledgment gives, if it gives one.
     pub rtt: Option<Span>,
-    /// A delivery-rate sample, where the sender keeps what they need.
+    /// `rate` is a delivery-rate sample, where the sender keeps what samples need.
     pub rate: Option<RateSample>,
-    /// The recovery scheme repairs a loss.
+    /// `in_recovery` says that the recovery scheme repairs a loss.
     pub in_recovery: bool,
 }
 
-/// A delivery-rate sample (draft-ietf-ccwg-bbr, section "Delivery Rate
-/// Samples"), taken over the flight of the newest segment that the
-/// acknowledgment reports.
+/// `RateSample` is a delivery-rate sample (draft-ietf-ccwg-bbr, section "Delivery Rate Samples"),
+/// taken over the flight of the newest segment that the acknowledgment reports.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RateSample {
-    /// Octets that arrived in the interval.
+    /// `delivered` is how many octets arrived in the interval.
     pub delivered: u64,
-    /// The longer of the interval of sending and that of acknowledging.
+    /// `interval` is the longer of the interval of sending and that of acknowledging.
     pub interval: Span,
-    /// Octets delivered in total when that segment was sent.
+    /// `prior_delivered` is how many octets had been delivered in total when that segment was sent.
     pub prior_delivered: u64,
-    /// Octets delivered in total now.
+    /// `total_delivered` is how many octets have been delivered in total now.
     pub total_delivered: u64,
-    /// The application, not the network, limited the rate when it was sent.
+    /// `app_limited` says that the application, not the network, limited the rate when the segment
+    /// was sent.
     pub app_limited: bool,
-    /// Octets in flight when that segment was sent, itself included (`RS.tx_in_flight`). Told to
-    /// algorithms that ask for losses ([`Controller::wants_losses`]), else 0.
+    /// `tx_in_flight` is how many octets were in flight when that segment was sent, itself included
+    /// (`RS.tx_in_flight`). It is told to algorithms that ask for losses
+    /// ([`Controller::wants_losses`]), else 0.
     pub tx_in_flight: u64,
-    /// Octets believed lost since it was sent (`RS.lost`), told to the same; else 0.
+    /// `lost` is how many octets were believed lost since the segment was sent (`RS.lost`), told to
+    /// the same; else 0.
     pub lost: u64,
 }
 
-/// A segment that is newly believed lost (draft-ietf-ccwg-bbr, `HandleLostPacket`).
+/// `LostSegment` is a segment that is newly believed lost (draft-ietf-ccwg-bbr,
+/// `HandleLostPacket`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LostSegment {
-    /// Offset of its first octet from the start of the stream.
+    /// `offset` is where the segment's first octet is from the start of the stream.
     pub offset: u64,
-    /// Octets of it that have not arrived.
+    /// `bytes` is how many octets of the segment have not arrived.
     pub bytes: u64,
-    /// Octets in flight when it was sent, itself included (`P.tx_in_flight`).
+    /// `tx_in_flight` is how many octets were in flight when the segment was sent, itself included
+    /// (`P.tx_in_flight`).
     pub tx_in_flight: u64,
-    /// Octets believed lost since it was sent, it included (`C.lost - P.lost`).
+    /// `lost` is how many octets were believed lost since the segment was sent, it included
+    /// (`C.lost - P.lost`).
     pub lost: u64,
-    /// The application, not the network, limited the rate when it was sent (`P.is_app_limited`).
+    /// `app_limited` says that the application, not the network, limited the rate when the segment
+    /// was sent (`P.is_app_limited`).
     pub app_limited: bool,
 }
 
-/// Why the window must shrink.
+/// `Cause` is the signal for which the window must shrink.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cause {
-    /// Loss was detected by acknowledgments; fires once per window of data.
+    /// Acknowledgments have shown a loss; it fires once per window of data.
     Loss,
-    /// The retransmission timer expired.
+    /// The retransmission timer has expired; it fires at each expiry.
     Timeout,
-    /// The network marked a packet (RFC 3168); fires once per window of data.
+    /// The network has marked a packet (RFC 3168); it fires once per window of data.
     EcnMark,
 }
 
-/// A signal of congestion, to which the controller answers with a reduction.
+/// `CongestionEvent` is a signal of congestion, to which the controller answers with a reduction.
 #[derive(Clone, Copy, Debug)]
 pub struct CongestionEvent {
-    /// Time at which the sender found the congestion.
+    /// `now` is the time at which the sender found the congestion.
     pub now: Time,
-    /// What made the sender find it: a loss, a timeout or a mark.
+    /// `cause` is the signal by which the sender found it.
     pub cause: Cause,
 }
 
-/// What a coupled algorithm sees of another path of the same connection.
+/// `Sibling` is the view that a coupled algorithm has of another path of the same connection.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Sibling {
-    /// Congestion window in octets.
+    /// `window` is the congestion window of the path, in octets.
     pub window: u64,
-    /// The window is below its threshold.
+    /// `slow_start` says that the window is below its threshold.
     pub slow_start: bool,
-    /// Largest segment payload, in octets.
+    /// `mss` is the largest segment payload on the path, in octets.
     pub mss: u64,
-    /// Smoothed round-trip time, once measured.
+    /// `srtt` is the smoothed round-trip time of RFC 6298; `None` before the first sample.
     pub srtt: Option<Span>,
-    /// Smallest round-trip time seen.
+    /// `min_rtt` is the smallest round-trip time since the start; `None` before the first sample.
     pub min_rtt: Option<Span>,
-    /// State that the sibling's algorithm shares.
+    /// `state` is what the sibling's algorithm shares beside that.
     pub state: Shared,
 }
 
-/// What algorithms tell their siblings beside what every path has.
+/// `Shared` is what algorithms tell their siblings beside what every path has.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Shared {
-    /// Octets acknowledged between the last two losses or since the last,
-    /// whichever are more (OLIA).
+    /// `between_losses` is how many octets were acknowledged between the last two losses or since
+    /// the last, whichever are more (OLIA).
     pub between_losses: f64,
-    /// Seconds from a reduction to the plateau (MCubic); 0 when unknown.
+    /// `k` is the time from a reduction to the plateau, in seconds (MCubic); 0 when unknown.
     pub k: f64,
-    /// Segments per second at the queue that the path should have (wVegas); 0
-    /// when unknown.
+    /// `rate` is the rate, in segments per second, at the queue that the path should have (wVegas);
+    /// 0 when unknown.
     pub rate: f64,
-    /// A number that an algorithm of the user's own tells.
+    /// `own` is a number that an algorithm of the user's own tells.
     pub own: f64,
 }
 
-/// What a window algorithm answers. Hooks have empty defaults.
+/// `Controller` is a window algorithm as its sender sees it. Hooks have empty defaults.
 ///
 /// A sender calls them through its [`Driver`](crate::Driver), for each acknowledgment in this order:
 ///
@@ -173,11 +180,10 @@ pub trait Controller {
     /// (a recovery scheme that freezes the window does not call it).
     fn on_ack(&mut self, acked: &Acked, path: &PathView);
 
-    /// Whether the algorithm hears [`Controller::on_feedback`], and a
-    /// round-trip sample with every acknowledgment in place of one or so per
-    /// round; which costs its sender something per acknowledgment. Asked when
-    /// the sender is built, too: the answer may turn to false later, not to
-    /// true.
+    /// Returns whether the algorithm hears [`Controller::on_feedback`], and a round-trip sample
+    /// with every acknowledgment in place of one or so per round; which costs its sender something
+    /// per acknowledgment. Asked when the sender is built, too: the answer may turn to false later,
+    /// not to true.
     fn wants_feedback(&self) -> bool {
         false
     }
@@ -193,9 +199,9 @@ pub trait Controller {
     /// each that told something new, in recovery too. `path` is as it was left.
     fn on_feedback(&mut self, _feedback: &Feedback, _path: &PathView) {}
 
-    /// Whether the algorithm hears [`Controller::on_lost`], for which the sender keeps with each
-    /// segment what was in flight and lost. Asked when the sender is built, of algorithms that want
-    /// feedback.
+    /// Returns whether the algorithm hears [`Controller::on_lost`], for which the sender keeps with
+    /// each segment what was in flight and lost. Asked when the sender is built, of algorithms that
+    /// want feedback.
     fn wants_losses(&self) -> bool {
         false
     }
@@ -205,7 +211,7 @@ pub trait Controller {
     /// the recovery scheme that did; what a timeout gives up is told with the next of both.
     fn on_lost(&mut self, _now: Time, _segment: &LostSegment, _path: &PathView) {}
 
-    /// A congestion signal: sets `ssthresh` and the window.
+    /// Hears of a congestion signal: sets `ssthresh` and the window.
     fn on_congestion(&mut self, event: &CongestionEvent, path: &PathView);
 
     /// The last reduction turned out to be needless: restores what was. Fires where the sender has an
@@ -217,8 +223,7 @@ pub trait Controller {
     /// in flight.
     fn on_idle(&mut self, initial: u64);
 
-    /// Whether the algorithm depends on the other paths of a connection that
-    /// has several.
+    /// Returns whether the algorithm depends on the other paths of a connection that has several.
     fn is_coupled(&self) -> bool {
         false
     }
@@ -228,13 +233,14 @@ pub trait Controller {
     /// it.
     fn on_siblings(&mut self, _siblings: &[Sibling]) {}
 
-    /// What siblings should know of this path.
+    /// Returns the facts that siblings should know of this path.
     fn shared(&self) -> Shared {
         Shared::default()
     }
 
-    /// What couples the path, which is `path`, to its siblings, in the unit of the algorithm (docs/kernel.md has
-    /// them); for observers. `None` where the algorithm is not coupled.
+    /// Returns the quantity that couples the path, which is `path`, to its siblings, in the unit of
+    /// the algorithm (docs/kernel.md has them); for observers. `None` where the algorithm is not
+    /// coupled.
     fn coupling(&self, _path: &Sibling) -> Option<f64> {
         None
     }
@@ -243,14 +249,14 @@ pub trait Controller {
     /// data: its window is halved (Raiciu et al., NSDI 2012, section 4.2).
     fn on_penalty(&mut self, _mss: u64) {}
 
-    /// The congestion window in octets; at least one segment.
+    /// Returns the congestion window, in octets; at least one segment.
     fn window(&self) -> u64;
 
-    /// The slow-start threshold in octets; `u64::MAX` when infinite.
+    /// Returns the slow-start threshold, in octets; `u64::MAX` when infinite.
     fn ssthresh(&self) -> u64;
 
-    /// The rate to pace at, given the smoothed round-trip time; `None` when
-    /// sending is driven by ACKs alone.
+    /// Returns the rate to pace at, given the smoothed round-trip time; `None` when sending is
+    /// driven by ACKs alone.
     fn pacing_rate(&self, _srtt: Option<Span>) -> Option<Rate> {
         None
     }

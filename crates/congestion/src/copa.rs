@@ -17,12 +17,12 @@ use crate::{Acked, Cause, Pacing, PathView};
 use anabranch_units::{Span, Time};
 use std::collections::VecDeque;
 
-/// What can be chosen about [`Copa`].
+/// `CopaOptions` are the settings of [`Copa`].
 #[derive(Clone, PartialEq, Debug)]
 pub struct CopaOptions {
     /// `delta` of the default mode: `1 / delta` packets wait on average; 0.5.
     pub delta: f64,
-    /// Switch to a mode that competes with buffer fillers.
+    /// `competitive` says that the flow switches to a mode that competes with buffer fillers.
     pub competitive: bool,
     /// Options shared with other algorithms; paced by default.
     pub common: Common,
@@ -48,7 +48,7 @@ crate::options::ack_driven!(CopaOptions, |o, form| {
 /// The smallest (or, of negated values, the largest) of what was seen in a time that slides.
 #[derive(Clone, Debug, Default)]
 struct Smallest {
-    /// Dates and values, both rising.
+    /// `seen` has dates and values, both rising.
     seen: VecDeque<(Time, Span)>,
 }
 
@@ -65,40 +65,40 @@ impl Smallest {
     }
 }
 
-/// The state of Copa: delays, mode and velocity.
+/// `Model` is the state of Copa: delays, mode and velocity.
 #[derive(Clone, Debug)]
 struct Model {
     options: CopaOptions,
-    /// RTTstanding and RTTmin.
+    /// `standing` is RTTstanding and `least` is RTTmin, each with its own sliding time.
     standing: Smallest,
     least: Smallest,
-    /// The weight of delay in force: the default, or smaller in competitive mode (§2.2).
+    /// `delta` is the weight of delay in force: the default, or smaller in competitive mode (§2.2).
     delta: f64,
     /// `v`, the direction (up), and for how many round trips it has been that.
     velocity: f64,
     up: bool,
     same: u32,
-    /// The window at the start of the round trip.
+    /// `start` is the window at the start of the round trip, in octets.
     start: f64,
     round: Round,
-    /// Largest delay of the last four round trips, of the current one first.
+    /// `largest` has the largest delay of the last four round trips, of the current one first.
     largest: [Span; 4],
     /// Round trips since the queue was nearly empty.
     full_rounds: u32,
 }
 
-/// How long RTTmin is believed (§2.1).
+/// `RTT_MIN_FILTER` is the time for which an RTTmin is believed (§2.1).
 const RTT_MIN_FILTER: Span = Span::from_secs(10);
 
 /// The controller of Copa: [`CopaLaw`] driven by ACKs.
 pub type Copa = AckClocked<CopaLaw>;
 
-/// The law of Copa. Its state is large and lives in a box.
+/// `CopaLaw` is Copa's growth and reduction. Its state is large and lives in a box.
 #[derive(Clone, Debug)]
 pub struct CopaLaw(Box<Model>);
 
 impl Model {
-    /// The queueing delay and RTTstanding, with this sample.
+    /// Returns the queueing delay and RTTstanding, with this sample.
     fn delay(&mut self, now: Time, rtt: Span, path: &PathView) -> (Span, Span) {
         let half = path.srtt.unwrap_or(rtt) / 2;
         let standing = self.standing.update(now, rtt, half);
@@ -126,7 +126,8 @@ impl Model {
         };
     }
 
-    /// Whether the queue is nearly empty.
+    /// Notes this queueing delay, and whether it says that the queue is nearly empty: a tenth at
+    /// most of the largest of four round trips.
     fn watch_queue(&mut self, queueing: Span) {
         self.largest[0] = self.largest[0].max(queueing);
         let most = self.largest.iter().copied().max().unwrap_or(Span::ZERO);

@@ -21,21 +21,21 @@ mod tests;
 
 use crate::{PathView, Sibling};
 
-/// The siblings, as they were before the acknowledgment at hand.
+/// `Others` are the siblings, as they were before the acknowledgment at hand.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Others(Vec<Sibling>);
 
-/// A path in the papers' terms.
+/// `Term` is a path in the papers' terms.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Term {
-    /// Congestion window, in segments.
+    /// `w` is the congestion window, in segments.
     pub w: f64,
-    /// Round-trip time, in seconds.
+    /// `rtt` is the smoothed round-trip time, in seconds.
     pub rtt: f64,
 }
 
 impl Term {
-    /// Rate, in segments per second.
+    /// Returns the rate `w / rtt`, in segments per second.
     pub fn x(self) -> f64 {
         self.w / self.rtt
     }
@@ -51,19 +51,19 @@ impl Others {
         self.0.iter()
     }
 
-    /// Siblings whose round-trip time is known.
+    /// Goes through the siblings whose round-trip time is known.
     pub fn terms(&self) -> impl Iterator<Item = Term> + '_ {
         self.0.iter().filter_map(term_of)
     }
 }
 
-/// A sibling in the papers' terms.
+/// Returns a sibling in the papers' terms; `None` before its first round-trip sample.
 pub(crate) fn term_of(sibling: &Sibling) -> Option<Term> {
     let rtt = sibling.srtt?.as_secs_f64();
     (rtt > 0.0).then(|| Term { w: sibling.window as f64 / sibling.mss as f64, rtt })
 }
 
-/// The path itself; `None` before its first round-trip sample.
+/// Returns the path itself in the papers' terms; `None` before its first round-trip sample.
 pub(crate) fn own(cwnd: f64, path: &PathView) -> Option<Term> {
     let rtt = path.srtt?.as_secs_f64();
     (rtt > 0.0).then(|| Term { w: cwnd / path.mss as f64, rtt })

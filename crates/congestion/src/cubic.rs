@@ -15,44 +15,41 @@
 mod steps;
 
 use crate::ack_clocked::{AckClocked, Common, Law};
+use crate::plateau::{self, BETA_CUBIC, Plateau};
 use crate::{Acked, Cause, PathView};
 use anabranch_units::{Span, Time};
 use steps::Steps;
 
-/// Scale of the cubic function, segments per second cubed (§5.1).
-const C: f64 = 0.4;
-/// What a reduction leaves of the window (§4.6).
-const BETA_CUBIC: f64 = 0.7;
 /// Additive increase that makes AIMD with `BETA_CUBIC` as fast as Reno
 /// (§4.3).
 const ALPHA_CUBIC: f64 = 3.0 * (1.0 - BETA_CUBIC) / (1.0 + BETA_CUBIC);
 
-/// What can be chosen about [`Cubic`].
+/// `CubicOptions` are the settings of [`Cubic`].
 #[derive(Clone, PartialEq, Debug)]
 pub struct CubicOptions {
-    /// Release capacity to newer flows (§4.7).
+    /// `fast_convergence` says that capacity is released to newer flows (§4.7).
     pub fast_convergence: bool,
-    /// Never slower than Reno (§4.3).
+    /// `reno_friendly` says that the window is never slower than Reno (§4.3).
     pub reno_friendly: bool,
-    /// The increase that applies once Reno has regained what the reduction took.
+    /// `reno_increase` is the increase that applies once Reno has regained what the reduction took.
     pub reno_increase: RenoIncrease,
-    /// How soon the window follows the one that Reno would have.
+    /// `reno_step` says how soon the window follows the one that Reno would have.
     pub reno_step: RenoStep,
-    /// The least growth in a round trip while no plateau is known, in percent
-    /// of the window: before the first loss and after a timeout. 0 is the RFC;
-    /// Linux has 5 (`net/ipv4/tcp_cubic.c`: at most 20 segments for one).
+    /// `least_first_growth` is the least growth in a round trip while no plateau is known, in
+    /// percent of the window: before the first loss and after a timeout. 0 is the RFC; Linux has 5
+    /// (`net/ipv4/tcp_cubic.c`: at most 20 segments for one).
     pub least_first_growth: u8,
-    /// Time ahead of now for which the curve is taken.
+    /// `lookahead` is the time ahead of now for which the curve is taken.
     pub lookahead: Lookahead,
-    /// The way to the target is found anew when the window is another, in whole
-    /// segments, or when this has passed. 0 is the RFC, with every
-    /// ACK; Linux has `HZ / 32`.
+    /// `update_interval` is the time after which the way to the target is found anew, or earlier
+    /// when the window is another, in whole segments. 0 is the RFC, with every ACK; Linux has
+    /// `HZ / 32`.
     pub update_interval: Span,
-    /// Time in which ACKs come and the window is not the limit counts in `t`.
-    /// The RFC leaves it out (§5.8); Linux leaves out that in which nothing is
-    /// in flight alone.
+    /// `count_limited_time` says that time in which ACKs come and the window is not the limit
+    /// counts in `t`. The RFC leaves it out (§5.8); Linux leaves out that in which nothing is in
+    /// flight alone.
     pub count_limited_time: bool,
-    /// Options shared with other algorithms.
+    /// `common` has the options of all algorithms that ACKs drive.
     pub common: Common,
 }
 
@@ -72,20 +69,20 @@ impl Default for CubicOptions {
     }
 }
 
-/// The additive increase of the Reno-friendly window from `cwnd_prior` on.
+/// `RenoIncrease` is the additive increase of the Reno-friendly window from `cwnd_prior` on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RenoIncrease {
-    /// A segment in a round trip (RFC 9438 §4.3).
+    /// The increase is a segment in a round trip (RFC 9438 §4.3).
     Whole,
-    /// What it was below, 0.53 segments: on average as fast as Reno, which
-    /// halves its window (RFC 8312 §4.2, Linux).
+    /// The increase stays as it was below, 0.53 segments: on average as fast as Reno, which halves
+    /// its window (RFC 8312 §4.2, Linux).
     Kept,
 }
 
-/// How the window follows the Reno-friendly one, where that is above the curve.
+/// `RenoStep` says how the window follows the Reno-friendly one, where that is above the curve.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RenoStep {
-    /// It is set to it (RFC 9438 §4.3).
+    /// The window is set to it with one ACK (RFC 9438 §4.3).
     AtOnce,
     /// It goes there in a round trip, as to a point of the curve (RFC 9438
     /// §4.4; `bictcp_update` of `net/ipv4/tcp_cubic.c`).
@@ -95,7 +92,7 @@ pub enum RenoStep {
 /// The round trip by which the curve is ahead of now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Lookahead {
-    /// The smoothed one (RFC 9438 §4.2, §4.1.4).
+    /// The smoothed round-trip time (RFC 9438 §4.2, §4.1.4).
     Smoothed,
     /// The smallest, without what waits in queues (Linux, `delay_min`).
     Smallest,
@@ -147,12 +144,12 @@ pub type Cubic = AckClocked<CubicLaw>;
 /// CUBIC's growth and reduction, with what of Linux's form was chosen.
 #[derive(Clone, Debug)]
 pub struct CubicLaw {
-    /// What a reduction changes and an undo restores.
+    /// `now` is what a reduction changes and an undo restores.
     now: Curve,
-    /// `now` before the last reduction (§4.9, the `undo_` variables).
+    /// `undo` is `now` before the last reduction (§4.9, the `undo_` variables).
     undo: Curve,
-    /// Time of the last ACK, or of data sent after idleness; idle time since is left out of the
-    /// epoch.
+    /// `last_event` is the time of the last ACK, or of data sent after idleness; idle time since is
+    /// left out of the epoch.
     last_event: Time,
     fast_convergence: bool,
     reno: Option<(RenoIncrease, RenoStep)>,
@@ -172,35 +169,30 @@ pub struct CubicLaw {
 struct Curve {
     /// `cwnd` when `ssthresh` was last set; 0 before the first time.
     cwnd_prior: f64,
-    /// The window around which the curve is flat; 0 when unknown: before the
-    /// first loss, and after a timeout until congestion avoidance begins.
-    w_max: f64,
-    /// Seconds from the start of the stage to the flat point.
-    k: f64,
-    /// The window that Reno would have.
+    /// `plateau` has `W_max` and `K`.
+    plateau: Plateau,
+    /// `w_est` is the window that Reno would have, in octets (§4.3).
     w_est: f64,
-    /// Start of the current congestion avoidance stage; [`Time::NEVER`]
-    /// before its first ACK. Moved forward by the time that must not count
-    /// (§5.8).
+    /// `t_epoch` is the start of the current congestion avoidance stage; [`Time::NEVER`] before its
+    /// first ACK. It is moved forward by the time that must not count (§5.8).
     t_epoch: Time,
 }
 
 impl CubicLaw {
-    /// W_cubic(t) of §4.2, in octets.
+    /// Returns W_cubic(t) of §4.2, in octets.
     fn w_cubic(&self, t: f64, mss: f64) -> f64 {
-        let d = t - self.now.k;
-        let away = C * d * d * d * mss;
+        let away = plateau::rise(t - self.now.plateau.k, mss);
         // Whole segments away from the flat point.
-        self.now.w_max + away.signum() * self.whole(away.abs(), mss)
+        self.now.plateau.w_max + away.signum() * self.whole(away.abs(), mss)
     }
 
-    /// Octets, in whole segments where those count.
+    /// Returns these octets, in whole segments where those count.
     fn whole(&self, octets: f64, mss: f64) -> f64 {
         self.steps.as_ref().map_or(octets, |steps| steps.whole(octets, mss))
     }
 
-    /// W_est of §4.3 with an ACK for `part` of the window: alpha_cubic = 1 once
-    /// Reno has regained what the reduction took.
+    /// Lets W_est of §4.3 grow with an ACK for `part` of the window: alpha_cubic = 1 once Reno has
+    /// regained what the reduction took.
     fn grow_reno(&mut self, part: f64, cwnd: f64, mss: f64) {
         let Some((increase, _)) = self.reno else { return };
         let is_whole = increase == RenoIncrease::Whole && self.now.w_est >= self.now.cwnd_prior;
@@ -211,7 +203,7 @@ impl CubicLaw {
         };
     }
 
-    /// §5.8: the time since the last event does not count.
+    /// Moves the epoch on: the time since the last event does not count (§5.8).
     fn skip_to(&mut self, now: Time) {
         if self.now.t_epoch != Time::NEVER {
             let idle = now.saturating_since(self.last_event);
@@ -224,7 +216,8 @@ impl Law for CubicLaw {
     type Options = CubicOptions;
 
     fn new(options: &CubicOptions) -> CubicLaw {
-        let curve = Curve { cwnd_prior: 0.0, w_max: 0.0, k: 0.0, w_est: 0.0, t_epoch: Time::NEVER };
+        let curve =
+            Curve { cwnd_prior: 0.0, plateau: Plateau::UNKNOWN, w_est: 0.0, t_epoch: Time::NEVER };
         CubicLaw {
             now: curve,
             undo: curve,
@@ -259,7 +252,7 @@ impl Law for CubicLaw {
         self.last_event = now;
     }
 
-    /// One ACK in congestion avoidance (§4.2 to §4.5).
+    /// Returns the growth with one ACK in congestion avoidance, in octets (§4.2 to §4.5).
     fn avoid(&mut self, cwnd: f64, acked: &Acked, path: &PathView) -> f64 {
         let mss = path.mss as f64;
         if self.now.t_epoch == Time::NEVER {
@@ -307,26 +300,21 @@ impl Law for CubicLaw {
         }
     }
 
-    /// A congestion event (§4.6).
+    /// Answers a congestion event (§4.6).
     fn reduce(&mut self, cwnd: f64, base: f64, cause: Cause, path: &PathView) -> f64 {
         let mss = path.mss as f64;
         (self.undo, self.was_known) = (self.now, self.is_known);
         self.is_known = cause != Cause::Timeout;
         let c = &mut self.now;
-        // §4.7: the plateau fell since the last event, another flow grows.
-        let shrinks = self.fast_convergence && cwnd < c.w_max;
-        c.w_max = if shrinks { cwnd * (1.0 + BETA_CUBIC) / 2.0 } else { cwnd };
+        c.plateau.fall(cwnd, self.fast_convergence, cause);
         c.cwnd_prior = cwnd;
         c.t_epoch = Time::NEVER;
-        if cause == Cause::Timeout {
-            c.w_max = 0.0; // §4.8: the next stage starts afresh
-        }
-        self.now.w_max = self.whole(self.now.w_max, mss);
+        self.now.plateau.w_max = self.whole(self.now.plateau.w_max, mss);
         self.steps.iter_mut().for_each(|steps| steps.forget());
         self.whole(base * BETA_CUBIC, mss)
     }
 
-    /// Two segments at least after a loss, one after a mark.
+    /// Returns two segments at least after a loss, one after a mark.
     fn fewest(&self, cause: Cause) -> f64 {
         if cause == Cause::EcnMark { 1.0 } else { 2.0 }
     }
@@ -341,14 +329,11 @@ impl Law for CubicLaw {
 }
 
 impl Curve {
-    /// The first ACK of a congestion avoidance stage.
+    /// Begins a congestion avoidance stage with its first ACK.
     fn begin_stage(&mut self, cwnd: f64, now: Time, mss: f64) {
         self.t_epoch = now;
         self.w_est = cwnd;
-        // §4.2. When there is no plateau above: K = 0 and W_max =
-        // cwnd, as §4.8 and §4.10 have it.
-        self.w_max = self.w_max.max(cwnd);
-        self.k = libm::cbrt((self.w_max - cwnd) / mss / C);
+        self.plateau.begin(cwnd, mss);
     }
 }
 

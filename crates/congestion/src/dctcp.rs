@@ -11,7 +11,7 @@ use crate::reno::one_segment_per_round;
 use crate::round::Round;
 use crate::{Acked, Cause, Feedback, PathView};
 
-/// What can be chosen about [`Dctcp`].
+/// `DctcpOptions` are the settings of [`Dctcp`].
 #[derive(Clone, PartialEq, Debug)]
 pub struct DctcpOptions {
     /// `g`, the weight of a window's fraction in the average; 1/16 (§4.2).
@@ -45,7 +45,7 @@ impl crate::Options for DctcpOptions {
 /// The controller of DCTCP: [`DctcpLaw`] driven by ACKs.
 pub type Dctcp = AckClocked<DctcpLaw>;
 
-/// The law of DCTCP; names are those of RFC 8257 §3.3.
+/// `DctcpLaw` is DCTCP's growth and reduction; names are those of RFC 8257 §3.3.
 #[derive(Clone, Copy, Debug)]
 pub struct DctcpLaw {
     g: f64,

@@ -27,22 +27,23 @@ use anabranch_units::{Bytes, Rate, Span, Time};
 use delivery_rate::DeliveryRate;
 use pacer::Pacer;
 
-/// What an acknowledgment told, as the protocol knows it; fields are those of [`Feedback`].
+/// `Told` is what an acknowledgment told, as the protocol knows it; fields are those of
+/// [`Feedback`].
 #[derive(Clone, Copy, Debug)]
 pub struct Told {
-    /// Time at which the acknowledgment arrived.
+    /// `now` is the time at which the acknowledgment arrived.
     pub now: Time,
-    /// Octets newly acknowledged, in order.
+    /// `acked` is how many octets were newly acknowledged, in order.
     pub acked: u64,
-    /// Octets newly known to have arrived: in order or selectively.
+    /// `delivered` is how many octets are newly known to have arrived: in order or selectively.
     pub delivered: u64,
-    /// Octets newly believed lost.
+    /// `lost` is how many octets are newly believed lost.
     pub lost: u64,
-    /// Octets newly reported to have met congestion.
+    /// `marked` is how many octets were newly reported to have met congestion.
     pub marked: u64,
-    /// A round-trip sample taken with this acknowledgment.
+    /// `rtt` is the round-trip sample that this acknowledgment gives, if it gives one.
     pub rtt: Option<Span>,
-    /// A loss is being repaired.
+    /// `in_recovery` says that a loss is being repaired.
     pub in_recovery: bool,
 }
 
@@ -53,10 +54,10 @@ pub struct Driver {
     extras: Option<Box<Extras>>,
 }
 
-/// What not every algorithm needs.
+/// `Extras` has what only some algorithms need.
 #[derive(Debug, Default)]
 struct Extras {
-    /// Counts for delivery-rate samples, where the algorithm hears feedback.
+    /// `rate` has the counts for delivery-rate samples, where the algorithm hears feedback.
     rate: Option<DeliveryRate>,
     /// The pacer, which knows when the next data may leave; absent before there is a rate.
     pacer: Option<Pacer>,
@@ -78,24 +79,24 @@ impl Driver {
         self.extras = self.extras.take().or(new.extras);
     }
 
-    /// The algorithm at work, read only.
+    /// Returns the algorithm at work, to be read only.
     pub fn algorithm(&self) -> &Congestion {
         &self.congestion
     }
 
-    /// The congestion window in octets.
+    /// Returns the congestion window, in octets.
     #[inline]
     pub fn window(&self) -> u64 {
         self.congestion.window()
     }
 
-    /// The slow-start threshold in octets; `u64::MAX` when infinite.
+    /// Returns the slow-start threshold, in octets; `u64::MAX` when infinite.
     #[inline]
     pub fn ssthresh(&self) -> u64 {
         self.congestion.ssthresh()
     }
 
-    /// The algorithm hears each acknowledgment ([`Controller::wants_feedback`]).
+    /// Returns whether the algorithm hears each acknowledgment ([`Controller::wants_feedback`]).
     #[inline]
     pub fn wants_feedback(&self) -> bool {
         self.congestion.wants_feedback()
@@ -112,17 +113,17 @@ impl Driver {
         self.congestion.owns_recovery()
     }
 
-    /// The algorithm depends on the other paths of its connection.
+    /// Returns whether the algorithm depends on the other paths of its connection.
     pub fn is_coupled(&self) -> bool {
         self.congestion.is_coupled()
     }
 
-    /// What siblings should know of this path.
+    /// Returns the facts that siblings should know of this path.
     pub fn shared(&self) -> Shared {
         self.congestion.shared()
     }
 
-    /// What couples this path to its siblings ([`Controller::coupling`]).
+    /// Returns the quantity that couples this path to its siblings ([`Controller::coupling`]).
     pub fn coupling(&self, path: &Sibling) -> Option<f64> {
         self.congestion.coupling(path)
     }
@@ -136,8 +137,8 @@ impl Driver {
         }
     }
 
-    /// What a segment keeps that leaves now, after [`Driver::on_sent`]; nothing where no rate is
-    /// measured. `tx_in_flight` counts the octets in flight with it, where losses are
+    /// Returns what a segment keeps that leaves now, after [`Driver::on_sent`]; nothing where no
+    /// rate is measured. `tx_in_flight` counts the octets in flight with it, where losses are
     /// [told](Driver::wants_losses), else 0.
     #[inline]
     pub fn stamp(&self, tx_in_flight: u64) -> Stamp {
@@ -175,8 +176,9 @@ impl Driver {
         }
     }
 
-    /// What left at `sent` with this `stamp` is newly reported, whatever else was or will be before
-    /// [`Driver::on_feedback`]. Of what left together, that with the largest `order` is the newest.
+    /// Notes that the segment which left at `sent` with this `stamp` is newly reported, whatever
+    /// else was or will be before [`Driver::on_feedback`]. Of those that left together, that with
+    /// the largest `order` is the newest.
     #[inline]
     pub fn on_record(&mut self, sent: Time, order: u64, stamp: &Stamp) {
         if let Some(rate) = self.rate_mut() {
@@ -198,8 +200,8 @@ impl Driver {
         self.congestion.on_ack(acked, path);
     }
 
-    /// A congestion signal, one for each window of data; `path` is as it was before the loss was
-    /// found or the mark was reported.
+    /// Tells of a congestion signal, one for each window of data; `path` is as it was before the
+    /// loss was found or the mark was reported.
     pub fn on_congestion(&mut self, now: Time, cause: Cause, path: &PathView) {
         self.congestion.on_congestion(&CongestionEvent { now, cause }, path);
     }
@@ -221,7 +223,7 @@ impl Driver {
         self.congestion.on_feedback(&feedback, path);
     }
 
-    /// The next acknowledgment may come.
+    /// Forgets what belongs to the acknowledgment at hand: the next may come.
     #[inline]
     pub fn end_ack(&mut self) {
         if let Some(rate) = self.rate_mut() {
@@ -229,7 +231,7 @@ impl Driver {
         }
     }
 
-    /// The last reduction was needless.
+    /// Tells the algorithm that its last reduction was needless.
     pub fn on_undo(&mut self) {
         self.congestion.on_undo();
     }
@@ -239,7 +241,7 @@ impl Driver {
         self.congestion.on_idle(initial);
     }
 
-    /// The other paths, before each acknowledgment of a coupled algorithm.
+    /// Tells of the other paths, before each acknowledgment of a coupled algorithm.
     pub fn on_siblings(&mut self, siblings: &[Sibling]) {
         self.congestion.on_siblings(siblings);
     }
@@ -254,15 +256,15 @@ impl Driver {
         self.congestion.pacing_rate(srtt)
     }
 
-    /// Asked when a path opens and with each round-trip sample, not for each packet: once there is a
-    /// rate, there is one.
+    /// Makes the pacer once the algorithm has a rate. Called when a path opens and with each
+    /// round-trip sample, not for each packet: once there is a rate, there is one.
     pub fn note_pacing(&mut self, srtt: Option<Span>) {
         if self.pacer().is_none() && self.congestion.pacing_rate(srtt).is_some() {
             self.extras.get_or_insert_default().pacer = Some(Pacer::default());
         }
     }
 
-    /// Whether data leaves at a rate, rather than as soon as the window allows.
+    /// Returns whether data leaves at a rate, rather than as soon as the window allows.
     #[inline]
     pub fn is_paced(&self) -> bool {
         self.pacer().is_some()

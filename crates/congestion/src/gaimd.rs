@@ -11,7 +11,7 @@ use crate::ack_clocked::{AckClocked, Common, Law};
 use crate::reno::one_segment_per_round;
 use crate::{Acked, Cause, PathView};
 
-/// What can be chosen about [`Gaimd`].
+/// `GaimdOptions` are the settings of [`Gaimd`].
 #[derive(Clone, PartialEq, Debug)]
 pub struct GaimdOptions {
     /// `alpha`: segments more for each window acknowledged, 0.31 by default.
@@ -19,12 +19,12 @@ pub struct GaimdOptions {
     /// `beta`: the part of the window that a loss, mark or timeout leaves, 0.875 by default. After a
     /// timeout it is the threshold up to which slow start goes.
     pub beta: f64,
-    /// Options shared with other algorithms.
+    /// `common` has the options of all algorithms that ACKs drive.
     pub common: Common,
 }
 
 impl Default for GaimdOptions {
-    /// The pair whose flows the paper measures beside TCP's.
+    /// Returns the pair whose flows the paper measures beside TCP's.
     fn default() -> GaimdOptions {
         GaimdOptions { alpha: 0.31, beta: 0.875, common: Common::default() }
     }
@@ -39,10 +39,10 @@ crate::options::ack_driven!(GaimdOptions, |o, form| {
     form.says("part of the window that a loss leaves").probability("beta", &mut o.beta)?;
 });
 
-/// Congestion control by general AIMD: its law, driven by the clock of acknowledgments.
+/// The controller of general AIMD: [`GaimdLaw`] driven by ACKs.
 pub type Gaimd = AckClocked<GaimdLaw>;
 
-/// The law of general AIMD.
+/// `GaimdLaw` is the growth and reduction of general AIMD.
 #[derive(Clone, Copy, Debug)]
 pub struct GaimdLaw {
     /// Segments by which a window grows while it is acknowledged once.

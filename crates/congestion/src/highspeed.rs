@@ -14,7 +14,7 @@
 use crate::ack_clocked::{AckClocked, Common, Law};
 use crate::{Acked, Cause, PathView};
 
-/// What can be chosen about [`HighSpeed`]: the parameters of RFC 3649 §5.
+/// `HighSpeedOptions` are the settings of [`HighSpeed`]: the parameters of RFC 3649 §5.
 #[derive(Clone, PartialEq, Debug)]
 pub struct HighSpeedOptions {
     /// `Low_Window`, segments: up to here Reno; 38.
@@ -28,7 +28,7 @@ pub struct HighSpeedOptions {
     pub high_p: f64,
     /// `High_Decrease`: the part of `High_Window` that a loss takes; 0.1.
     pub high_decrease: f64,
-    /// Options shared with other algorithms.
+    /// `common` has the options of all algorithms that ACKs drive.
     pub common: Common,
 }
 
@@ -69,7 +69,7 @@ crate::options::ack_driven!(HighSpeedOptions, |o, form| {
 /// The controller of HighSpeed TCP: [`HighSpeedLaw`] driven by ACKs.
 pub type HighSpeed = AckClocked<HighSpeedLaw>;
 
-/// The law of HighSpeed TCP.
+/// `HighSpeedLaw` is the growth and reduction of HighSpeed TCP, with the logarithms that they need.
 #[derive(Clone, Copy, Debug)]
 pub struct HighSpeedLaw {
     /// `Low_Window` and the logarithms of it and of `Low_P`.
@@ -133,8 +133,8 @@ impl Law for HighSpeedLaw {
         &options.common
     }
 
-    /// §5: `w += a(w) / w` for each segment acknowledged, and as for Reno not
-    /// more than a round's growth per ACK.
+    /// Returns the growth with one ACK: `w += a(w) / w` for each segment acknowledged, and as for
+    /// Reno not more than a round's growth per ACK (§5).
     fn avoid(&mut self, cwnd: f64, acked: &Acked, path: &PathView) -> f64 {
         let mss = path.mss as f64;
         let w = cwnd / mss;

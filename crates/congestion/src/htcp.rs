@@ -11,7 +11,7 @@ use crate::round::Round;
 use crate::{Acked, Cause, Feedback, PathView};
 use anabranch_units::{Span, Time};
 
-/// What can be chosen about [`Htcp`].
+/// `HtcpOptions` are the settings of [`Htcp`].
 #[derive(Clone, PartialEq, Debug)]
 pub struct HtcpOptions {
     /// `Delta_L`: how long after a loss it is Reno; 1 s.
@@ -20,7 +20,7 @@ pub struct HtcpOptions {
     pub adaptive_backoff: bool,
     /// The step is scaled by the round-trip time over 100 ms, within 0.5 and 10 (draft §3.3).
     pub rtt_scaling: bool,
-    /// Options shared with other algorithms.
+    /// `common` has the options of all algorithms that ACKs drive.
     pub common: Common,
 }
 
@@ -45,20 +45,22 @@ crate::options::ack_driven!(HtcpOptions, |o, form| {
 /// The controller of H-TCP: [`HtcpLaw`] driven by ACKs.
 pub type Htcp = AckClocked<HtcpLaw>;
 
-/// H-TCP's growth and adaptive backoff, with the throughputs and delays that they need.
+/// `HtcpLaw` is H-TCP's growth and adaptive backoff, with the throughputs and delays that they
+/// need.
 #[derive(Clone, Copy, Debug)]
 pub struct HtcpLaw {
     delta_l: Span,
     adaptive_backoff: bool,
     rtt_scaling: bool,
-    /// The last loss; the first data before it.
+    /// `last_loss` is the time of the last loss; before it, of the first data.
     last_loss: Time,
-    /// The date of the last ACK.
+    /// `now` is the time of the last ACK.
     now: Time,
     beta: f64,
     /// `RTT_max` since the last loss.
     rtt_max: Span,
-    /// Throughput of the last round, octets per second, and before the last loss.
+    /// `throughput` is that of the last round, in octets per second; `before_loss` is that before
+    /// the last loss.
     throughput: f64,
     before_loss: f64,
     round: Round,

@@ -13,12 +13,12 @@ use crate::window::Window;
 use crate::{Acked, Cause, PathView};
 use anabranch_units::Span;
 
-/// What can be chosen about [`Hybla`].
+/// `HyblaOptions` are the settings of [`Hybla`].
 #[derive(Clone, PartialEq, Debug)]
 pub struct HyblaOptions {
     /// `RTT_0`: the round-trip time of the connection that is equalled; 25 ms.
     pub rtt0: Span,
-    /// Options shared with other algorithms.
+    /// `common` has the options of all algorithms that ACKs drive.
     pub common: Common,
 }
 
@@ -42,13 +42,13 @@ pub struct HyblaLaw {
     rtt0: Span,
 }
 
-/// Octets that one ACK may add.
+/// Returns the most octets that one ACK may add.
 fn most(cwnd: f64, path: &PathView) -> f64 {
     cwnd.min(100.0 * path.mss as f64)
 }
 
 impl HyblaLaw {
-    /// The normalised round-trip time.
+    /// Returns `rho`, the round-trip time as a multiple of `rtt0`.
     fn rho(&self, path: &PathView) -> f64 {
         let rtt = path.min_rtt.map_or(0.0, Span::as_secs_f64);
         (rtt / self.rtt0.as_secs_f64()).max(1.0)

@@ -11,7 +11,7 @@ use crate::round::Round;
 use crate::{Acked, Cause, PathView};
 use anabranch_units::Span;
 
-/// What can be chosen about [`Illinois`]: the parameters of §3.2.
+/// `IllinoisOptions` are the settings of [`Illinois`]: the parameters of §3.2.
 #[derive(Clone, PartialEq, Debug)]
 pub struct IllinoisOptions {
     /// Segments a round trip, at the smallest and at the largest delay; 10 and 0.3.
@@ -24,9 +24,9 @@ pub struct IllinoisOptions {
     pub beta_min: f64,
     /// `W_thresh`: the window, in segments, below which it is Reno; 10.
     pub w_thresh: u32,
-    /// Rounds of small delay that let `alpha` return to its maximum; 5.
+    /// `theta` is how many rounds of small delay let `alpha` return to its maximum; 5.
     pub theta: u32,
-    /// Options shared with other algorithms.
+    /// `common` has the options of all algorithms that ACKs drive.
     pub common: Common,
 }
 
@@ -75,10 +75,10 @@ crate::options::ack_driven!(IllinoisOptions, |o, form| {
 /// `eta_1`, `eta_2`, `eta_3`: the parts of the largest delay at which the curves bend.
 const ETA: [f64; 3] = [0.01, 0.1, 0.8];
 
-/// A window of TCP-Illinois.
+/// The controller of TCP-Illinois: [`IllinoisLaw`] driven by ACKs.
 pub type Illinois = AckClocked<IllinoisLaw>;
 
-/// The law of TCP-Illinois.
+/// `IllinoisLaw` is TCP-Illinois' growth and reduction, with the delays that they need.
 #[derive(Debug)]
 pub struct IllinoisLaw {
     options: Box<IllinoisOptions>,
@@ -88,10 +88,10 @@ pub struct IllinoisLaw {
     rtt_min: Span,
     rtt_max: Span,
     round: Round,
-    /// Samples of the round, their number and sum in seconds.
+    /// `samples` is the number of the round's samples, and `sum` their sum in seconds.
     samples: u32,
     sum: f64,
-    /// Rounds in a row with a delay of at most `d_1`.
+    /// `small` counts rounds in a row with a delay of at most `d_1`.
     small: u32,
 }
 

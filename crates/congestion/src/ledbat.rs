@@ -15,7 +15,7 @@ use crate::window::Window;
 use crate::{Acked, Cause, PathView};
 use anabranch_units::{Span, Time};
 
-/// What can be chosen about [`Ledbat`]: the constants of RFC 6817 §2.5.
+/// `LedbatOptions` are the settings of [`Ledbat`]: the constants of RFC 6817 §2.5.
 #[derive(Clone, PartialEq, Debug)]
 pub struct LedbatOptions {
     /// `TARGET`: the queueing delay to keep, at most 100 ms (§2.3); 100 ms.
@@ -24,7 +24,7 @@ pub struct LedbatOptions {
     pub gain: f64,
     /// `ALLOWED_INCREASE`, segments; 1.
     pub allowed_increase: u32,
-    /// Options shared with other algorithms.
+    /// `common` has the options of all algorithms that ACKs drive.
     pub common: Common,
 }
 
@@ -50,7 +50,7 @@ crate::options::ack_driven!(LedbatOptions, |o, form| {
     form.require(o.target > Span::ZERO, "target", "more than 0 s")?;
 });
 
-/// Delays of the path: the base and the current one, in the way of RFC 6817 §3.4.2.
+/// `Delays` are those of the path: the base and the current one, in the way of RFC 6817 §3.4.2.
 #[derive(Clone, Debug)]
 pub(crate) struct Delays {
     /// `base_delays`: the smallest of each minute, `BASE_HISTORY` of them, the current minute's last.
@@ -68,7 +68,7 @@ impl Default for Delays {
 }
 
 impl Delays {
-    /// A sample of the round-trip time.
+    /// Takes a sample of the round-trip time into both histories.
     pub(crate) fn on_sample(&mut self, now: Time, rtt: Span) {
         let since = *self.minute.get_or_insert(now);
         if now >= since + Span::from_secs(60) {
@@ -81,12 +81,12 @@ impl Delays {
         self.next = (self.next + 1) % self.current.len();
     }
 
-    /// The base delay; `Span::MAX` before a sample.
+    /// Returns the base delay; `Span::MAX` before a sample.
     pub(crate) fn base(&self) -> Span {
         self.base.iter().copied().min().unwrap_or(Span::MAX)
     }
 
-    /// The queueing delay; `None` before a sample.
+    /// Returns the queueing delay; `None` before a sample.
     pub(crate) fn queueing(&self) -> Option<Span> {
         let current = self.current.iter().copied().min().filter(|rtt| *rtt < Span::MAX)?;
         Some(current.saturating_sub(self.base()))
@@ -96,7 +96,7 @@ impl Delays {
 /// The controller of LEDBAT: [`LedbatLaw`] driven by ACKs.
 pub type Ledbat = AckClocked<LedbatLaw>;
 
-/// LEDBAT's growth and reduction, with the histories of delay that they need.
+/// `LedbatLaw` is LEDBAT's growth and reduction, with the histories of delay that they need.
 #[derive(Clone, Debug)]
 pub struct LedbatLaw {
     target: Span,

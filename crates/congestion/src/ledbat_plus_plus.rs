@@ -18,16 +18,16 @@ use crate::window::Window;
 use crate::{Acked, Cause, PathView};
 use anabranch_units::{Span, Time};
 
-/// What can be chosen about [`LedbatPlusPlus`].
+/// `LedbatPlusPlusOptions` are the settings of [`LedbatPlusPlus`].
 #[derive(Clone, PartialEq, Debug)]
 pub struct LedbatPlusPlusOptions {
     /// `TARGET`: the queueing delay to keep; 60 ms.
     pub target: Span,
     /// `Constant`: the part of the window given up for each target of delay beyond the target; 1.
     pub constant: f64,
-    /// Periodic slowdowns (§4.4).
+    /// `slowdowns` turns the periodic slowdowns on (§4.4).
     pub slowdowns: bool,
-    /// Options shared with other algorithms.
+    /// `common` has the options of all algorithms that ACKs drive.
     pub common: Common,
 }
 
@@ -53,32 +53,33 @@ crate::options::ack_driven!(LedbatPlusPlusOptions, |o, form| {
     form.require(o.target > Span::ZERO, "target", "more than 0 s")?;
 });
 
-/// Round trips between the end of slow start and the first slowdown, and with two segments in a slowdown.
+/// `SLOWDOWN_ROUNDS` is the number of round trips between the end of slow start and the first
+/// slowdown, and with two segments in a slowdown.
 const SLOWDOWN_ROUNDS: u32 = 2;
-/// Segments in a slowdown, and at least.
+/// `FEWEST` is the window of a slowdown, and the smallest of all, in segments.
 const FEWEST: f64 = 2.0;
-/// Time to the next slowdown, in lengths of the last one (§4.4).
+/// `SLOWDOWN_FACTOR` is the time to the next slowdown, in lengths of the last one (§4.4).
 const SLOWDOWN_FACTOR: u64 = 9;
 
-/// The state of the periodic slowdowns (§4.4).
+/// `Slowdown` is the state of the periodic slowdowns (§4.4).
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Slowdown {
-    /// Slow start has not ended yet.
+    /// Slow start has not ended yet, and there was no slowdown.
     Never,
-    /// The first comes after so many round trips.
+    /// The first slowdown comes after so many round trips.
     In(u32),
-    /// The next comes at that date.
+    /// The next slowdown comes at that time.
     At(Time),
-    /// Two segments in flight, for so many round trips; since then; back to this window.
+    /// Two segments are in flight, for so many round trips; since then; back to this window.
     Frozen { rounds: u32, since: Time, back: f64 },
-    /// Slow start back to this window.
+    /// Slow start leads back to this window, which the slowdown has left.
     Rising { since: Time, back: f64 },
 }
 
 /// The controller of LEDBAT++: [`LedbatPlusPlusLaw`] driven by ACKs.
 pub type LedbatPlusPlus = AckClocked<LedbatPlusPlusLaw>;
 
-/// LEDBAT++'s growth, reduction and slowdowns.
+/// `LedbatPlusPlusLaw` is LEDBAT++'s growth, reduction and slowdowns.
 #[derive(Clone, Debug)]
 pub struct LedbatPlusPlusLaw {
     target: Span,

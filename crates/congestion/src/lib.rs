@@ -30,6 +30,7 @@ pub mod ledbat;
 pub mod ledbat_plus_plus;
 mod options;
 mod pacing;
+mod plateau;
 pub mod prague;
 mod reduction;
 pub mod reno;

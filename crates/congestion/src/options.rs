@@ -6,7 +6,7 @@ use anabranch_units::Span;
 use std::fmt::{Debug, Display};
 use std::ops::RangeInclusive;
 
-/// The options of an algorithm.
+/// `Options` are the settings of one algorithm, shown to forms by name.
 pub trait Options: Clone + PartialEq + Debug + Default {
     /// It answers marks in its own way, so that the common option `ecn_beta` has no part in it.
     const ANSWERS_MARKS: bool = false;
@@ -26,24 +26,24 @@ pub trait Options: Clone + PartialEq + Debug + Default {
     }
 }
 
-/// A form that options come from or go to: each method may change `value`, and refuses what is not
-/// allowed.
+/// `OptionForm` is a form that options come from or go to: each method may change `value`, and
+/// refuses what is not allowed.
 pub trait OptionForm {
-    /// The error of a refused value; it names the option and says what is allowed.
+    /// `Error` is the error of a refused value; it names the option and says what is allowed.
     type Error;
 
-    /// What the next option means, for forms that tell it: a sentence in Markdown.
+    /// Tells the meaning of the next option, for forms that show it: a sentence in Markdown.
     fn says(&mut self, _sentence: &'static str) -> &mut Self {
         self
     }
 
-    /// Yes or no.
+    /// Shows an option that is yes or no.
     ///
     /// # Errors
     /// See [`OptionForm::Error`]; so for all.
     fn boolean(&mut self, name: &'static str, value: &mut bool) -> Result<(), Self::Error>;
 
-    /// A whole number.
+    /// Shows an option that is a whole number.
     ///
     /// # Errors
     /// Outside `range`.
@@ -56,7 +56,7 @@ pub trait OptionForm {
     where
         N: TryFrom<i64> + Into<i64> + PartialOrd + Display + Copy;
 
-    /// A number.
+    /// Shows an option that is a number.
     ///
     /// # Errors
     /// Outside `range`.
@@ -67,19 +67,19 @@ pub trait OptionForm {
         value: &mut f64,
     ) -> Result<(), Self::Error>;
 
-    /// A number from 0 to 1.
+    /// Shows an option that is a number from 0 to 1.
     ///
     /// # Errors
     /// Outside that.
     fn probability(&mut self, name: &'static str, value: &mut f64) -> Result<(), Self::Error>;
 
-    /// A length of time.
+    /// Shows an option that is a length of time.
     ///
     /// # Errors
     /// What is none.
     fn span(&mut self, name: &'static str, value: &mut Span) -> Result<(), Self::Error>;
 
-    /// One of some words.
+    /// Shows an option that is one of some words.
     ///
     /// # Errors
     /// Any other word.
@@ -90,7 +90,7 @@ pub trait OptionForm {
         value: &mut T,
     ) -> Result<(), Self::Error>;
 
-    /// What options must be together: refuses `name` unless it `holds`.
+    /// Checks options that must fit together: refuses `name` unless it `holds`.
     ///
     /// # Errors
     /// It does not.

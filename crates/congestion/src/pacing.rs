@@ -8,12 +8,12 @@
 use crate::window::Window;
 use anabranch_units::{Rate, Span};
 
-/// The pacing rate, in percent of a window per round trip.
+/// `Pacing` is the pacing rate, in percent of a window per round trip.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Pacing {
-    /// Percentage while the window is below half the threshold.
+    /// `slow_start` is the percentage while the window is below half the threshold.
     pub slow_start: u16,
-    /// Percentage from half the threshold on.
+    /// `avoidance` is the percentage from half the threshold on.
     pub avoidance: u16,
 }
 

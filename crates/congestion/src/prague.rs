@@ -14,7 +14,7 @@ use crate::window::Window;
 use crate::{Acked, Cause, Feedback, OptionForm, Options, Pacing, PathView};
 use anabranch_units::{Span, Time};
 
-/// How the virtual round-trip time follows from the real one.
+/// `VirtualRtt` says how the virtual round-trip time follows from the real one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum VirtualRtt {
     /// The larger of the real one and `reference`: no dependence below it (the draft's default).
@@ -22,18 +22,18 @@ pub enum VirtualRtt {
     AtLeast,
     /// The sum of both: as if the queue of a classic flow were waited for too.
     Plus,
-    /// The real one, as DCTCP.
+    /// The real one alone, as in DCTCP.
     Real,
 }
 
-/// What can be chosen about [`Prague`].
+/// `PragueOptions` are the settings of [`Prague`].
 #[derive(Clone, PartialEq, Debug)]
 pub struct PragueOptions {
     /// `g`: weight of a virtual round trip's marks in `alpha`; 1/16.
     pub g: f64,
     /// `alpha` at the start, so that the first mark takes half of it; 1.
     pub initial_alpha: f64,
-    /// The virtual round-trip time.
+    /// `virtual_rtt` says how the virtual round-trip time follows from the real one.
     pub virtual_rtt: VirtualRtt,
     /// The reference round-trip time from which the virtual one follows; 25 ms.
     pub reference: Span,
@@ -83,7 +83,7 @@ impl Options for PragueOptions {
 /// The controller of Prague: [`PragueLaw`] driven by ACKs.
 pub type Prague = AckClocked<PragueLaw>;
 
-/// Prague's growth and reduction, with the moving average of marks.
+/// `PragueLaw` is Prague's growth and reduction, with the moving average of marks.
 #[derive(Clone, Copy, Debug)]
 pub struct PragueLaw {
     g: f64,
@@ -94,18 +94,19 @@ pub struct PragueLaw {
     delivered: u64,
     marked: u64,
     since: Time,
-    /// The date of the last acknowledgment, and of the last reduction by a mark.
+    /// `now` is the time of the last acknowledgment, and `reduced` that of the last reduction by a
+    /// mark.
     now: Time,
     reduced: Option<Time>,
     /// A mark came after a virtual round trip, while the sender took it for one of the last reduction's
     /// window: the next ACK reduces.
     owed: bool,
-    /// The date of the reduction before, for an undo.
+    /// `reduced_before` is the time of the reduction before, for an undo.
     reduced_before: Option<Time>,
 }
 
 impl PragueLaw {
-    /// The real and the virtual round-trip time; `None` before one is measured.
+    /// Returns the real and the virtual round-trip time; `None` before one is measured.
     fn rtts(&self, path: &PathView) -> Option<(Span, Span)> {
         let rtt = path.srtt.filter(|srtt| *srtt > Span::ZERO)?;
         let with = match self.virtual_rtt {
@@ -142,7 +143,7 @@ impl Law for PragueLaw {
         &options.common
     }
 
-    /// A reduction for a mark of which [`Law::reduce`] did not hear.
+    /// Makes a reduction for a mark of which [`Law::reduce`] did not hear.
     fn steer(&mut self, window: &mut Window, acked: &Acked, path: &PathView) -> bool {
         if !self.owed {
             return false;

@@ -2,7 +2,7 @@
 
 use crate::PathView;
 
-/// What `ssthresh` is a fraction of.
+/// `SsthreshFrom` is the quantity of which `ssthresh` becomes a fraction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum SsthreshFrom {
     /// The octets in flight before the event: FlightSize of RFC 5681 §3.1
@@ -22,7 +22,7 @@ pub enum SsthreshFrom {
 }
 
 impl SsthreshFrom {
-    /// The quantity to multiply by the decrease factor, in octets.
+    /// Returns the quantity to multiply by the decrease factor, in octets.
     pub(crate) fn base(self, cwnd: f64, path: &PathView) -> f64 {
         match self {
             SsthreshFrom::InFlight => path.in_flight as f64,
@@ -31,7 +31,7 @@ impl SsthreshFrom {
     }
 }
 
-/// A threshold in octets as the [`Controller`](crate::Controller) reports it.
+/// Returns a threshold in octets as the [`Controller`](crate::Controller) reports it.
 pub(crate) fn reported(ssthresh: f64) -> u64 {
     // A float-to-integer cast saturates: infinity becomes u64::MAX.
     ssthresh as u64

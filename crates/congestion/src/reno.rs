@@ -10,10 +10,10 @@
 use crate::ack_clocked::{AckClocked, Common, Law};
 use crate::{Acked, Cause, PathView};
 
-/// What can be chosen about [`Reno`].
+/// `RenoOptions` are the settings of [`Reno`].
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct RenoOptions {
-    /// Options shared with other algorithms.
+    /// `common` has the options of all algorithms that ACKs drive.
     pub common: Common,
 }
 
@@ -22,7 +22,7 @@ crate::options::ack_driven!(RenoOptions);
 /// The controller of Reno: [`RenoLaw`] driven by ACKs.
 pub type Reno = AckClocked<RenoLaw>;
 
-/// Reno's growth and reduction (RFC 5681 §3.1); they need no state.
+/// `RenoLaw` is Reno's growth and reduction (RFC 5681 §3.1); they need no state.
 #[derive(Clone, Copy, Debug)]
 pub struct RenoLaw;
 
@@ -47,7 +47,7 @@ impl Law for RenoLaw {
         one_segment_per_round(cwnd, acked, path)
     }
 
-    /// (4): half. RFC 3168 §6.1.2: a mark counts as a loss.
+    /// Returns half of `base`, as equation (4) has it. A mark counts as a loss (RFC 3168 §6.1.2).
     fn reduce(&mut self, _cwnd: f64, base: f64, _cause: Cause, _path: &PathView) -> f64 {
         base / 2.0
     }

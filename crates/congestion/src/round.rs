@@ -12,7 +12,7 @@ pub(crate) struct Round {
 }
 
 impl Round {
-    /// Whether this acknowledgment begins a round; the first one does.
+    /// Returns whether this acknowledgment begins a round; the first one does.
     pub(crate) fn begins(&mut self, path: &PathView) -> bool {
         let begins = path.acked > self.end;
         if begins {

@@ -9,7 +9,7 @@ use crate::ack_clocked::{AckClocked, Common, Law};
 use crate::reno::one_segment_per_round;
 use crate::{Acked, Cause, PathView};
 
-/// What can be chosen about [`Scalable`].
+/// `ScalableOptions` are the settings of [`Scalable`].
 #[derive(Clone, PartialEq, Debug)]
 pub struct ScalableOptions {
     /// `a`: segments more for each segment acknowledged; 0.01.
@@ -18,7 +18,7 @@ pub struct ScalableOptions {
     pub b: f64,
     /// `lwnd`: the window, in segments, up to which it is Reno; 16.
     pub legacy_window: u32,
-    /// Options shared with other algorithms.
+    /// `common` has the options of all algorithms that ACKs drive.
     pub common: Common,
 }
 
@@ -38,15 +38,15 @@ crate::options::ack_driven!(ScalableOptions, |o, form| {
     )?;
 });
 
-/// A window of Scalable TCP.
+/// The controller of Scalable TCP: [`ScalableLaw`] driven by ACKs.
 pub type Scalable = AckClocked<ScalableLaw>;
 
-/// The law of Scalable TCP.
+/// `ScalableLaw` is the growth and reduction of Scalable TCP.
 #[derive(Clone, Copy, Debug)]
 pub struct ScalableLaw {
     a: f64,
     b: f64,
-    /// The window in segments up to which the algorithm behaves as Reno.
+    /// `legacy_window` is the window in segments up to which the algorithm behaves as Reno.
     legacy_window: f64,
 }
 

@@ -30,16 +30,16 @@ pub enum SlowStartExit {
     HyStartPlusPlus(HyStartPlusPlusOptions),
 }
 
-/// What an ACK does in slow start.
+/// `Step` is what an ACK does in slow start.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum Step {
     /// The window grows by so many octets.
     Grow(f64),
-    /// Slow start is over at this window.
+    /// Slow start ends, and the threshold is set to the present window.
     End,
 }
 
-/// An exit rule with its state.
+/// `Exit` is an exit rule with its state.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Exit {
     Standard,
@@ -60,7 +60,7 @@ impl Exit {
         }
     }
 
-    /// One ACK; `limit` segments at most (RFC 3465).
+    /// Answers one ACK; `limit` segments at most (RFC 3465).
     pub(crate) fn on_ack(&mut self, cwnd: f64, limit: u64, acked: &Acked, path: &PathView) -> Step {
         let standard = acked.bytes.min(limit * path.mss) as f64;
         match self {
@@ -78,7 +78,7 @@ impl Exit {
         matches!(self, Exit::HyStart(_) | Exit::HyStartPlusPlus(_))
     }
 
-    /// Slow start was left by a signal.
+    /// Notes that a signal has ended slow start.
     pub(crate) fn on_congestion(&mut self) {
         if let Exit::HyStartPlusPlus(hystart) = self {
             hystart.on_congestion();

@@ -17,20 +17,21 @@ use crate::window::Window;
 use crate::{Feedback, PathView};
 use anabranch_units::{Span, Time};
 
-/// §4.4.3: how long an unused window is kept.
+/// `NVP` is the time for which an unused window is kept (§4.4.3).
 const NVP: Span = Span::from_secs(5 * 60);
 /// Parts of the sampling period over which the maximum is kept.
 const BINS: usize = 4;
 
-/// What validation remembers.
+/// `Validation` is what validation remembers of the use of the window.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Validation {
-    /// Initial window, octets.
+    /// `initial` is the initial window, in octets.
     initial: f64,
     /// Most octets acknowledged in a round, in each part of the sampling
     /// period, the newest first; pipeACK is the largest.
     bins: [Option<u64>; BINS],
-    /// Start of the newest part of the sampling period, and the length of a part.
+    /// `bin_since` is the start of the newest part of the sampling period, and `bin_length` the
+    /// length of a part.
     bin_since: Time,
     bin_length: Span,
     round: Round,
@@ -60,17 +61,18 @@ impl Validation {
         }
     }
 
-    /// pipeACK in octets; `None` is the RFC's "undefined".
+    /// Returns pipeACK in octets; `None` is the RFC's "undefined".
     fn pipe_ack(&self) -> Option<u64> {
         self.bins.iter().flatten().max().copied()
     }
 
-    /// Whether the window is in use: pipeACK is undefined or at least half the window (§4.3).
+    /// Returns whether the window is in use: pipeACK is undefined or at least half the window
+    /// (§4.3).
     fn is_validated(&self, cwnd: f64) -> bool {
         self.pipe_ack().is_none_or(|pipe| pipe as f64 >= cwnd / 2.0)
     }
 
-    /// An ACK outside recovery: measures; true in the validated phase.
+    /// Measures with an ACK outside recovery; true in the validated phase.
     pub(crate) fn on_ack(&mut self, window: &mut Window, now: Time, path: &PathView) -> bool {
         self.turn_bins(now, path);
         if self.round.begins(path)
@@ -81,7 +83,7 @@ impl Validation {
         self.check(window, now)
     }
 
-    /// §4.2: the sampling period is max(3 RTT, 1 s).
+    /// Begins new parts of the sampling period, which is max(3 RTT, 1 s) (§4.2).
     fn turn_bins(&mut self, now: Time, path: &PathView) {
         let period = path.srtt.map_or(Span::ZERO, |rtt| rtt.saturating_mul(3));
         self.bin_length = period.max(Span::from_secs(1)) / BINS as u64;
@@ -103,7 +105,7 @@ impl Validation {
         self.bin_since += Span::from_picos(passed * self.bin_length.as_picos());
     }
 
-    /// §4.4.3; true in the validated phase.
+    /// Reduces a window that was not used for the time of §4.4.3; true in the validated phase.
     fn check(&mut self, window: &mut Window, now: Time) -> bool {
         if self.is_validated(window.cwnd) {
             self.validated = now;
@@ -122,8 +124,8 @@ impl Validation {
         self.check(window, now);
     }
 
-    /// A signal: what the reduction is a part of. §4.4.1: in the non-validated
-    /// phase max(pipeACK, LossFlightSize), whatever the window is.
+    /// Returns what the reduction of a signal is a part of: in the non-validated phase max(pipeACK,
+    /// LossFlightSize), whatever the window is (§4.4.1).
     pub(crate) fn on_congestion(&mut self, window: &Window, base: f64, path: &PathView) -> f64 {
         let pipe = self.pipe_ack();
         let validated = self.is_validated(window.cwnd);
@@ -145,7 +147,7 @@ impl Validation {
         self.recovering = None;
     }
 
-    /// §4.4.1: at the end of the recovery the window is lowered by R / 2.
+    /// Lowers the window by R / 2 at the end of the recovery (§4.4.1).
     pub(crate) fn on_feedback(&mut self, window: &mut Window, feedback: &Feedback, mss: f64) {
         let Some(lost) = &mut self.recovering else { return };
         *lost += feedback.lost;

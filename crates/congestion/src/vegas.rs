@@ -22,18 +22,19 @@ use crate::window::Window;
 use crate::{Acked, Cause, PathView};
 use anabranch_units::Span;
 
-/// What can be chosen about [`Vegas`].
+/// `VegasOptions` are the settings of [`Vegas`].
 #[derive(Clone, PartialEq, Debug)]
 pub struct VegasOptions {
-    /// Fewest segments in queues, below which the window grows; 2.
+    /// `alpha` is the fewest segments in queues, below which the window grows; 2.
     pub alpha: u32,
-    /// Most segments in queues, above which it shrinks; 4.
+    /// `beta` is the most segments in queues, above which it shrinks; 4.
     pub beta: u32,
-    /// Segments in queues that end slow start; 1.
+    /// `gamma` is how many segments in queues end slow start; 1.
     pub gamma: u32,
-    /// What a loss leaves of the window; 0.75. A timeout halves the threshold.
+    /// `loss_beta` is the part of the window that a loss leaves; 0.75. A timeout halves the
+    /// threshold.
     pub loss_beta: f64,
-    /// Options shared with other algorithms.
+    /// `common` has the options of all algorithms that ACKs drive.
     pub common: Common,
 }
 
@@ -67,16 +68,16 @@ crate::options::ack_driven!(VegasOptions, |o, form| {
 /// The controller of Vegas: [`VegasLaw`] driven by ACKs.
 pub type Vegas = AckClocked<VegasLaw>;
 
-/// Vegas' growth and reduction, with the delays of the connection and of the round.
+/// `VegasLaw` is Vegas' growth and reduction, with the delays of the connection and of the round.
 #[derive(Clone, Copy, Debug)]
 pub struct VegasLaw {
     alpha: f64,
     beta: f64,
     gamma: f64,
     loss_beta: f64,
-    /// BaseRTT: the smallest round-trip time of the connection.
+    /// `base_rtt` is BaseRTT, the smallest round-trip time of the connection.
     base_rtt: Span,
-    /// The smallest of this round.
+    /// `round_rtt` is the smallest round-trip time of this round.
     round_rtt: Span,
     round: Round,
     /// The window doubles in this round of slow start.

@@ -11,12 +11,12 @@ use crate::round::Round;
 use crate::{Acked, Cause, PathView};
 use anabranch_units::Span;
 
-/// What can be chosen about [`Veno`].
+/// `VenoOptions` are the settings of [`Veno`].
 #[derive(Clone, PartialEq, Debug)]
 pub struct VenoOptions {
     /// `beta`: segments in the queue from which a loss is one of congestion; 3.
     pub beta: f64,
-    /// Options shared with other algorithms.
+    /// `common` has the options of all algorithms that ACKs drive.
     pub common: Common,
 }
 
@@ -37,15 +37,15 @@ crate::options::ack_driven!(VenoOptions, |o, form| {
 /// The controller of Veno: [`VenoLaw`] driven by ACKs.
 pub type Veno = AckClocked<VenoLaw>;
 
-/// Veno's growth and reduction, with the estimate of segments in the queue.
+/// `VenoLaw` is Veno's growth and reduction, with the estimate of segments in the queue.
 #[derive(Clone, Copy, Debug)]
 pub struct VenoLaw {
     beta: f64,
     /// `N`, segments, of the last round.
     queued: f64,
-    /// BaseRTT: the smallest of the connection.
+    /// `base_rtt` is BaseRTT, the smallest round-trip time of the connection.
     base_rtt: Span,
-    /// The smallest of this round.
+    /// `round_rtt` is the smallest round-trip time of this round.
     round_rtt: Span,
     round: Round,
 }

@@ -16,12 +16,12 @@ use crate::round::Round;
 use crate::{Acked, Cause, Feedback, PathView};
 use anabranch_units::Time;
 
-/// What can be chosen about [`Westwood`].
+/// `WestwoodOptions` are the settings of [`Westwood`].
 #[derive(Clone, PartialEq, Debug)]
 pub struct WestwoodOptions {
-    /// What the filter keeps of its value at each sample; 0.9 (2004, §2).
+    /// `filter` is the part of its value that the filter keeps at each sample; 0.9 (2004, §2).
     pub filter: f64,
-    /// Options shared with other algorithms.
+    /// `common` has the options of all algorithms that ACKs drive.
     pub common: Common,
 }
 
@@ -39,16 +39,16 @@ crate::options::ack_driven!(WestwoodOptions, |o, form| {
 /// The controller of Westwood+: [`WestwoodLaw`] driven by ACKs.
 pub type Westwood = AckClocked<WestwoodLaw>;
 
-/// Westwood+'s reduction, with the filtered estimate of the bandwidth.
+/// `WestwoodLaw` is Westwood+'s reduction, with the filtered estimate of the bandwidth.
 #[derive(Clone, Copy, Debug)]
 pub struct WestwoodLaw {
     filter: f64,
-    /// The filtered bandwidth, octets per second; 0 before the first sample.
+    /// `bandwidth` is the filtered bandwidth, in octets per second; 0 before the first sample.
     bandwidth: f64,
     round: Round,
-    /// Start of the round; [`Time::NEVER`] before the first.
+    /// `since` is the start of the round; [`Time::NEVER`] before the first.
     since: Time,
-    /// Octets delivered in it.
+    /// `delivered` is how many octets were delivered in the round so far.
     delivered: u64,
 }
 

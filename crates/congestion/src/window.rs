@@ -1,15 +1,29 @@
-//! What a law of growth and reduction acts on.
+//! The window that a law of growth and reduction acts on.
 
-/// The two variables of RFC 5681, in octets.
+/// `Window` has the two variables of RFC 5681, in octets with their fraction.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Window {
-    /// Congestion window, octets.
+    /// `cwnd` is the congestion window, in octets.
     pub cwnd: f64,
-    /// Slow-start threshold; infinite at first.
+    /// `ssthresh` is the slow-start threshold, in octets; it is infinite at first.
     pub ssthresh: f64,
 }
 
-/// What an exact number of segments may have lost on its way through floating point.
+impl Window {
+    /// Restores `before`, the window before a reduction that turned out to be needless. Returns
+    /// false, and the present values stay, when the window has already outgrown that (RFC 9438
+    /// §4.9.2). It is as sensible for every other law as for CUBIC.
+    pub fn undo(&mut self, before: Window) -> bool {
+        let is_restored = self.cwnd <= before.cwnd;
+        if is_restored {
+            *self = before;
+        }
+        is_restored
+    }
+}
+
+/// `ALMOST` is the part of a segment that an exact number of segments may have lost on its way
+/// through floating point.
 pub(crate) const ALMOST: f64 = 1e-9;
 
 /// Returns `octets` rounded down to whole segments.

@@ -16,16 +16,16 @@ use crate::window::Window;
 use crate::{Acked, Cause, PathView};
 use anabranch_units::Span;
 
-/// What can be chosen about [`Yeah`]: the parameters of §2.
+/// `YeahOptions` are the settings of [`Yeah`]: the parameters of §2.
 #[derive(Clone, PartialEq, Debug)]
 pub struct YeahOptions {
     /// `Q_max`: segments in the queue; 80.
     pub q_max: u32,
     /// `phi`: the queueing delay may be one `phi`-th of the round trip; 8.
     pub phi: f64,
-    /// Rounds of slow mode from which the flow competes with greedy ones; 16.
+    /// `rho` is how many rounds of slow mode make the flow compete with greedy ones; 16.
     pub rho: u32,
-    /// Options shared with other algorithms.
+    /// `common` has the options of all algorithms that ACKs drive.
     pub common: Common,
 }
 
@@ -59,7 +59,8 @@ const SCALABLE_A: f64 = 0.01;
 /// The controller of YeAH: [`YeahLaw`] driven by ACKs.
 pub type Yeah = AckClocked<YeahLaw>;
 
-/// YeAH's growth and reduction, with the mode and the estimate of segments in the queue.
+/// `YeahLaw` is YeAH's growth and reduction, with the mode and the estimate of segments in the
+/// queue.
 #[derive(Clone, Copy, Debug)]
 pub struct YeahLaw {
     q_max: f64,

@@ -19,7 +19,7 @@ fn main() {
     let others = Others { kernel: Some(&kernel), usrsctp: Some(&usrsctp) };
     let mut scripts = suites::list_all(places.as_ref()).expect("the suites can be read");
     if let Some(word) = arguments.next() {
-        scripts.retain(|it| it.file.to_string_lossy().contains(&word));
+        scripts.retain(|script| script.file.to_string_lossy().contains(&word));
         for row in run_suites(&scripts, others) {
             println!("ours: {}", row.report);
             row.kernel.iter().for_each(|report| println!("kernel: {report}"));
@@ -41,6 +41,8 @@ fn main() {
 fn version_of_usrsctp() -> String {
     let mut ask = Command::new("dpkg-query");
     let output = ask.args(["-W", "-f", "${Version}", "libusrsctp-dev"]).output();
-    let said = output.map(|it| String::from_utf8_lossy(&it.stdout).trim().to_owned());
-    said.ok().filter(|it| !it.is_empty()).unwrap_or_else(|| "of an unknown version".into())
+    let said = output.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
+    said.ok()
+        .filter(|version| !version.is_empty())
+        .unwrap_or_else(|| "of an unknown version".into())
 }

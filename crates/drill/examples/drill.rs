@@ -32,7 +32,7 @@ fn main() {
         }
         match (IpVersion::from_name(&argument), Path::new(&argument)) {
             (Some(version), _) => drill.settings.network = Network::over(version),
-            (None, file) if file.extension().is_some_and(|it| it == "pkt") => {
+            (None, file) if file.extension().is_some_and(|extension| extension == "pkt") => {
                 let (suite, category) = (String::new(), String::new());
                 scripts.push(Listed { suite, category, path: argument.clone(), file: file.into() });
             }
@@ -41,11 +41,12 @@ fn main() {
     }
     let reports = drill.all(&scripts, 2);
     reports.iter().for_each(|report| println!("{report}"));
-    let count = |is: fn(&Verdict) -> bool| reports.iter().filter(|it| is(&it.verdict)).count();
+    let count =
+        |is: fn(&Verdict) -> bool| reports.iter().filter(|report| is(&report.verdict)).count();
     println!(
         "{} scripts: {} passed, {} not applicable",
         reports.len(),
-        count(|it| *it == Verdict::Passed),
-        count(|it| matches!(it, Verdict::NotApplicable(_)))
+        count(|verdict| *verdict == Verdict::Passed),
+        count(|verdict| matches!(verdict, Verdict::NotApplicable(_)))
     );
 }

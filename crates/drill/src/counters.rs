@@ -20,7 +20,7 @@ fn of_pairs(text: &str, wanted: &str) -> Option<u64> {
         let (group, names) = pair[0].split_once(':')?;
         let (same, numbers) = pair[1].split_once(':')?;
         let name = wanted.strip_prefix(group).filter(|_| group == same)?;
-        let at = names.split_whitespace().position(|it| it == name)?;
+        let at = names.split_whitespace().position(|counter| counter == name)?;
         numbers.split_whitespace().nth(at)?.parse().ok()
     })
 }

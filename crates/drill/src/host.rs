@@ -139,7 +139,9 @@ fn await_delivery(ip: IpAddr) -> Result<(), LiveError> {
 /// The route of that line is to the host itself (RTF_LOCAL, the highest flag).
 fn is_local(line: &str) -> bool {
     let flags = line.split_whitespace().nth(8);
-    flags.and_then(|it| u32::from_str_radix(it, 16).ok()).is_some_and(|flags| flags >> 31 == 1)
+    flags
+        .and_then(|digits| u32::from_str_radix(digits, 16).ok())
+        .is_some_and(|flags| flags >> 31 == 1)
 }
 
 /// What Linux has by itself, where a namespace has what was set for the machine, or

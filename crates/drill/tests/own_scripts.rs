@@ -77,6 +77,6 @@ fn the_kernel_passes_what_is_written_for_it() {
     drill.against = kernel().expect("the probe has passed");
     let reports = attempts(&drill, &scripts);
     let bad: Vec<String> =
-        reports.iter().filter(|it| !it.passed()).map(ToString::to_string).collect();
+        reports.iter().filter(|report| !report.passed()).map(ToString::to_string).collect();
     assert!(bad.is_empty(), "{}", bad.join("\n"));
 }

@@ -163,7 +163,8 @@ fn packets_have_headers_of_either_version() {
             +0 > sctp: DATA[flgs=E, len=564, tsn=2, sid=0, ssn=0, ppid=0]",
         );
         assert!(report.passed(), "{report}");
-        let ours = report.trace.iter().filter(|traced| !traced.inbound).map(|it| it.packet.src);
+        let ours =
+            report.trace.iter().filter(|traced| !traced.inbound).map(|traced| traced.packet.src);
         let addresses: Vec<_> = ours.filter_map(|addr| report.addresses.ip(addr)).collect();
         assert!(addresses.len() >= 4, "{addresses:?}");
         assert!(addresses.iter().all(|ip| ip.is_ipv6() == (version == IpVersion::V6)));

@@ -210,7 +210,7 @@ mod tests {
             rtt.on_timeout();
             timeouts.push(rtt.rto());
         }
-        let seconds: Vec<f64> = timeouts.iter().map(|it| it.as_secs_f64()).collect();
+        let seconds: Vec<f64> = timeouts.iter().map(|timeout| timeout.as_secs_f64()).collect();
         assert_eq!(seconds, [1.0, 2.2, 4.2, 8.2, 16.2, 32.2, 60.0, 60.0]);
         rtt.on_sample(MS(1));
         assert_eq!(rtt.rto(), MS(230));

@@ -65,7 +65,7 @@ impl Unit {
         let term = of.term as f64;
         let whole = |bits: i32| term / 2_f64.powi(bits);
         match self {
-            Unit::Alpha => whole(32) * all.iter().map(|it| it.window).sum::<f64>(),
+            Unit::Alpha => whole(32) * all.iter().map(|entry| entry.window).sum::<f64>(),
             Unit::Growth => whole(32) * of.window,
             Unit::Micros => term / 1e6,
             Unit::Share => whole(24),
@@ -96,8 +96,10 @@ mod tests {
     #[test]
     fn free_slots_are_left_out() {
         let found = entries(&octets());
-        let told: Vec<_> =
-            found.iter().map(|it| (it.token, it.local, it.remote, it.window)).collect();
+        let told: Vec<_> = found
+            .iter()
+            .map(|entry| (entry.token, entry.local, entry.remote, entry.window))
+            .collect();
         assert_eq!(told, [(0xabcd, 40_000, 80, 30.0), (0xabcd, 40_002, 80, 10.0)]);
     }
 

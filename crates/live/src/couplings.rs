@@ -33,13 +33,15 @@ impl Couplings {
             Some(entry)
         });
         let all = found.unwrap_or_default();
-        all.iter().map(|it| ([it.local, it.remote], self.unit.value(it, &all))).collect()
+        all.iter()
+            .map(|entry| ([entry.local, entry.remote], self.unit.value(entry, &all)))
+            .collect()
     }
 
     fn entry(&self, key: u64, token: u32) -> Option<Vec<Entry>> {
         let octets = bpf::read::<ENTRY>(self.connections.as_fd(), key).ok()??;
         let found = entries(&octets);
-        found.iter().any(|it| it.token == token).then_some(found)
+        found.iter().any(|entry| entry.token == token).then_some(found)
     }
 
     /// Connections come and go meanwhile: a walk that begins anew ends after as many as there may be.

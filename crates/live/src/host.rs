@@ -160,7 +160,7 @@ fn set_up(settings: &HostSettings) -> Result<Vec<(OwnedFd, Netlink, u32)>, LiveE
     for (path, text) in &settings.sysctls {
         write(path, text)?;
     }
-    if settings.interfaces.iter().all(|it| it.ip.is_ipv4()) {
+    if settings.interfaces.iter().all(|interface| interface.ip.is_ipv4()) {
         // Else the kernel would look for routers. Some have no IPv6.
         let _ = write("ipv6/conf/all/disable_ipv6", "1");
         let _ = write("ipv6/conf/default/disable_ipv6", "1");

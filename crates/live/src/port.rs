@@ -91,7 +91,7 @@ impl Port {
 
     /// Segments wait for [`Port::flush`].
     pub(crate) fn is_gathering(&self) -> bool {
-        self.gathering.as_ref().is_some_and(|it| it.train.is_some())
+        self.gathering.as_ref().is_some_and(|gathering| gathering.train.is_some())
     }
 
     /// Returns the node of the interface.
@@ -201,11 +201,14 @@ impl Port {
 
     /// Writes what waits for more.
     pub(crate) fn flush(&mut self, left: &mut impl FnMut(Time)) -> Result<(), Errno> {
-        let waiting = self.gathering.as_mut().and_then(|it| it.train.take());
+        let waiting = self.gathering.as_mut().and_then(|gathering| gathering.train.take());
         if let Some(train) = waiting {
             let packets = train.finish(&mut self.sent);
             self.hand_over(packets.into())?;
-            self.gathering.iter_mut().flat_map(|it| it.dates.drain(..)).for_each(left);
+            self.gathering
+                .iter_mut()
+                .flat_map(|gathering| gathering.dates.drain(..))
+                .for_each(left);
         }
         Ok(())
     }

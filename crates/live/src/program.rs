@@ -120,7 +120,8 @@ impl Program {
         ProgramReport {
             host: std::mem::take(&mut self.host),
             command: std::mem::take(&mut self.command),
-            status: status.and_then(|it| it.code().or_else(|| Some(128 + it.signal()?))),
+            status: status
+                .and_then(|status| status.code().or_else(|| Some(128 + status.signal()?))),
             failure,
         }
     }

@@ -215,7 +215,7 @@ impl KernelSocket {
         /// `TCP_CLOSE` of linux/tcp_states.h.
         const CLOSE: u8 = 7;
         let info = self.fd().map(tcp_info);
-        info.is_none_or(|info| info.is_ok_and(|it| it.0[0] == CLOSE) || self.multipath)
+        info.is_none_or(|info| info.is_ok_and(|info| info.0[0] == CLOSE) || self.multipath)
     }
 
     fn shut(&mut self) {

@@ -115,12 +115,12 @@ impl Subflows {
 
     /// Returns a subflow as a path, by its age: 0 is the oldest.
     pub(crate) fn path(&self, number: usize) -> Option<PathObservation> {
-        self.list.get(number).map(|it| it.seen)
+        self.list.get(number).map(|subflow| subflow.seen)
     }
 
     /// What the kernel told of the connection and of each subflow, with its ends.
     pub(crate) fn facts(&self) -> (&MptcpInfo, impl Iterator<Item = (&[SocketAddr; 2], &TcpInfo)>) {
-        (&self.connection, self.list.iter().map(|it| (&it.ends, &it.info)))
+        (&self.connection, self.list.iter().map(|subflow| (&subflow.ends, &subflow.info)))
     }
 
     /// All of them as one; `None` when none has been seen. Windows are those of
@@ -160,7 +160,7 @@ mod tests {
     use anabranch_wire::Addr;
 
     fn ends(local: &str, remote: &str) -> [SocketAddr; 2] {
-        [local, remote].map(|it| it.parse().unwrap())
+        [local, remote].map(|text| text.parse().unwrap())
     }
 
     fn info(state: u8, cwnd: u32, segments: u32) -> TcpInfo {

@@ -209,7 +209,10 @@ impl Listener {
             let opens = self.opens_fast(now, remote, segment);
             let mut connection = self.answering(now, first, remote, taken);
             if !opens
-                && self.fast_open.as_ref().is_some_and(|it| it.opens(now, first, remote.0, segment))
+                && self
+                    .fast_open
+                    .as_ref()
+                    .is_some_and(|fast_open| fast_open.opens(now, first, remote.0, segment))
             {
                 connection.refuse_fast_open(); // a good cookie, and no room
             }

@@ -33,18 +33,18 @@ use port::Port;
 use source::{EndSystem, Turn};
 use std::collections::VecDeque;
 
-/// The virtual channel in place of a link's line: one direction.
+/// `WayConfig` describes the virtual channel in place of a link's line, in one direction.
 #[derive(Clone, PartialEq, Debug)]
 pub struct WayConfig {
-    /// The direction of the link.
+    /// `link` is the direction of the link that the channel serves.
     pub link: LinkId,
     /// Lines and the direction in which each is passed, 0 or 1, in order; one at least.
     pub path: Vec<(usize, usize)>,
-    /// Parameters of its source.
+    /// `source` has the parameters of the channel's source.
     pub source: VcConfig,
 }
 
-/// What a link has to hear of.
+/// `AtmEvent` is what a link has to hear of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AtmEvent {
     /// The source can send: the link is to give the next packet, by [`Atm::load`] or
@@ -52,63 +52,64 @@ pub enum AtmEvent {
     Wants(LinkId),
     /// The first of the packets that are under way is whole at the far end.
     Arrived {
-        /// The link that it is of.
+        /// `link` is the link that the event is of.
         link: LinkId,
-        /// Number of the packet among the link's packets.
+        /// `packet` is the number of the packet among the link's packets.
         packet: u32,
     },
-    /// A packet has lost a cell.
+    /// A packet has lost a cell, and will not arrive whole.
     Lost {
-        /// The link that it is of.
+        /// `link` is the link that the event is of.
         link: LinkId,
-        /// Number of the packet among the link's packets.
+        /// `packet` is the number of the packet among the link's packets.
         packet: u32,
     },
 }
 
-/// What observers hear of cells.
+/// `CellNote` is what observers hear of cells.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum CellNote {
-    /// A port has taken a cell.
+    /// A port has taken a cell into its queue.
     Queued {
-        /// Number of the line.
+        /// `line` is the number of the line.
         line: usize,
-        /// Direction of the line, 0 or 1.
+        /// `direction` is the direction of the line, 0 or 1.
         direction: usize,
-        /// Time at which the cell came.
+        /// `at` is the time at which the cell came.
         at: Time,
-        /// Time at which it starts on the line.
+        /// `starts` is the time at which the cell starts on the line.
         starts: Time,
     },
     /// The allowed cell rate of a source is this from now on.
     Rate {
-        /// The link that it is of.
+        /// `link` is the link that the note is of.
         link: LinkId,
-        /// Time from which the rate holds.
+        /// `at` is the time from which the rate holds.
         at: Time,
-        /// The rate in cells a second.
+        /// `cells` is the rate, in cells a second.
         cells: f64,
     },
 }
 
-/// The network with its ports, virtual channels and pending events.
+/// `Atm` is the network with its ports, virtual channels and pending events.
 #[derive(Debug)]
 pub struct Atm {
-    /// Ports of the lines, two for each.
+    /// `ports` has the ports of the lines, two for each.
     ports: Vec<Port>,
     /// Two for each virtual channel, of which each is the source of one direction.
     ways: Vec<Way>,
-    /// The way of each link that has one.
+    /// `of_link` has the way of each link that has one.
     of_link: Vec<Option<u32>>,
-    /// Time of the next event of each port, then of each way.
+    /// `dates` has the time of the next event of each port, then of each way.
     dates: Vec<Time>,
     /// The computation of exact rates, if a port asks for it.
     shares: Option<Shares>,
-    /// Whether each direction was in use and what its answers took, at the last computation.
+    /// `known` says of each direction whether it was in use and what its answers took, at the last
+    /// computation.
     known: Vec<(bool, u32)>,
-    /// Events handled and not yet taken.
+    /// `handled` is how many events were handled and not yet taken.
     handled: u64,
-    /// What observers have not heard; `None` when there are none.
+    /// `notes` is what observers have not heard; `None` when there are none.
     notes: Option<Vec<CellNote>>,
 }
 
@@ -117,13 +118,13 @@ struct Way {
     link: LinkId,
     path: Vec<u32>,
     end: EndSystem,
-    /// Cells of the packets that are under way.
+    /// `under_way` has the cells of the packets that are under way.
     under_way: VecDeque<(u32, u32)>,
 }
 
 impl Atm {
-    /// Idle lines and virtual channels; the ways `2 i` and `2 i + 1` are the directions of one, over
-    /// the same lines. Configurations are valid.
+    /// Makes idle lines and virtual channels; the ways `2 i` and `2 i + 1` are the directions of
+    /// one, over the same lines. Configurations are valid.
     pub fn new(lines: &[LineConfig], ways: &[WayConfig]) -> Atm {
         let mut ports: Vec<Port> = Vec::with_capacity(lines.len() * 2);
         for line in lines {
@@ -154,7 +155,7 @@ impl Atm {
         atm
     }
 
-    /// Whether the link's line is a virtual channel.
+    /// Returns whether the link's line is a virtual channel.
     pub fn has(&self, link: LinkId) -> bool {
         self.way(link).is_some()
     }
@@ -163,7 +164,7 @@ impl Atm {
         self.of_link.get(link.0 as usize).copied().flatten().map(|way| way as usize)
     }
 
-    /// Packets wait at the link.
+    /// Hears that packets wait at the link.
     pub fn packets_wait(&mut self, now: Time, link: LinkId) {
         if let Some(way) = self.way(link) {
             self.ways[way].end.has_packets = true;
@@ -171,7 +172,8 @@ impl Atm {
         }
     }
 
-    /// The next packet of the link, cut into cells from now on; `more` wait behind it.
+    /// Takes the next packet of the link, which is cut into cells from now on; `more` wait behind
+    /// it.
     pub fn load(&mut self, now: Time, link: LinkId, octets: u32, more: bool) {
         let Some(number) = self.way(link) else { return };
         let way = &mut self.ways[number];
@@ -181,7 +183,7 @@ impl Atm {
         self.set_due(number, now);
     }
 
-    /// The link had no packet to give.
+    /// Hears that the link had no packet to give.
     pub fn nothing_waits(&mut self, now: Time, link: LinkId) {
         if let Some(way) = self.way(link) {
             self.ways[way].end.has_packets = false;
@@ -189,12 +191,14 @@ impl Atm {
         }
     }
 
-    /// Allowed cell rate of the link's source, cells a second; 0 for a link without one.
+    /// Returns the allowed cell rate of the link's source, in cells a second; 0 for a link without
+    /// one.
     pub fn rate(&self, link: LinkId) -> f64 {
         self.way(link).map_or(0.0, |way| self.ways[way].end.rate())
     }
 
-    /// What that is in octets of packets: payloads less forward RM cells, without padding.
+    /// Returns the present rate in octets of packets: payloads less forward RM cells, without
+    /// padding.
     ///
     /// # Panics
     /// When the link has no source.
@@ -203,7 +207,7 @@ impl Atm {
         self.ways[way].end.net_rate()
     }
 
-    /// The date of the next event.
+    /// Returns the time of the next event.
     pub fn next_event(&self) -> Time {
         self.dates.iter().copied().min().unwrap_or(Time::NEVER)
     }
@@ -236,24 +240,24 @@ impl Atm {
         }
     }
 
-    /// Events handled since it was asked last.
+    /// Returns how many events were handled since it was asked last.
     pub fn take_handled(&mut self) -> u64 {
         std::mem::take(&mut self.handled)
     }
 
-    /// Whether notes are kept for observers.
+    /// Chooses whether notes are kept for observers.
     pub fn keep_notes(&mut self, keep: bool) {
         if keep != self.notes.is_some() {
             self.notes = keep.then(Vec::new);
         }
     }
 
-    /// What happened since it was asked last, by date.
+    /// Returns what happened since it was asked last, by date.
     pub fn take_notes(&mut self) -> Vec<CellNote> {
         self.notes.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
-    /// The counters of both ports of a line, by direction.
+    /// Returns the counters of both ports of a line, by direction.
     pub fn counters(&self, line: usize) -> [PortCounters; 2] {
         [self.ports[2 * line].counters(), self.ports[2 * line + 1].counters()]
     }
@@ -262,7 +266,7 @@ impl Atm {
         self.dates[self.ports.len() + way] = self.ways[way].end.due(now);
     }
 
-    /// A source may send a cell.
+    /// Handles the time at which a source may send a cell.
     fn send(&mut self, now: Time, number: usize) -> Option<AtmEvent> {
         let way = &mut self.ways[number];
         let before = way.end.rate();
@@ -283,7 +287,7 @@ impl Atm {
         }
     }
 
-    /// A cell comes to a port.
+    /// Handles a cell that comes to a port.
     fn offer(&mut self, now: Time, port: usize, cell: Cell) -> Option<AtmEvent> {
         let found = &mut self.ports[port];
         match (found.offer(now, cell), cell.kind) {
@@ -305,7 +309,7 @@ impl Atm {
         }
     }
 
-    /// A cell has reached the end of a port's line.
+    /// Handles a cell that has reached the end of a port's line.
     fn arrive(&mut self, now: Time, port: usize) -> Option<AtmEvent> {
         let mut cell = self.ports[port].arrive()?;
         self.dates[port] = self.ports[port].next_arrival();

@@ -4,14 +4,14 @@
 use anabranch_units::Span;
 use std::fmt;
 
-/// A field with a value that is not allowed.
+/// `ConfigError` names a field whose value is not allowed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ConfigError {
-    /// The field's name in the description.
+    /// `field` is the name of the field in the description.
     pub field: &'static str,
-    /// The value that the field has, as text.
+    /// `value` is the value that the field has, as text.
     pub value: String,
-    /// The values that the field may have.
+    /// `allowed` says which values the field may have.
     pub allowed: String,
 }
 
@@ -51,13 +51,13 @@ impl fmt::Display for ConfigError {
 
 impl std::error::Error for ConfigError {}
 
-/// A line of a catalogue of queues, transmitters or impairments.
+/// `Info` is a line of a catalogue of queues, transmitters or impairments.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Info {
-    /// The name in scenarios.
+    /// `name` is the word by which scenarios choose it.
     pub name: &'static str,
-    /// One line on what it does.
+    /// `summary` says in one line what it does.
     pub summary: &'static str,
-    /// The paper, RFC or program that defines it.
+    /// `reference` is the paper, RFC or program that defines it.
     pub reference: &'static str,
 }

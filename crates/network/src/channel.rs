@@ -20,21 +20,21 @@ use crate::link::Link;
 use crate::routing::LinkId;
 use anabranch_units::{Rate, Span, Time};
 
-/// Description of a channel.
+/// `ChannelConfig` describes a channel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ChannelConfig {
-    /// Rate that all links together may use.
+    /// `capacity` is the rate that all links together may use.
     pub capacity: Rate,
-    /// Time from one allocation to the next.
+    /// `interval` is the time from one allocation to the next.
     pub interval: Span,
-    /// Time from an allocation until it holds.
+    /// `feedback` is the time from an allocation until it holds.
     pub feedback: Span,
-    /// Rate before the first grant; `None` for an equal share of all links.
+    /// `initial` is the rate before the first grant; `None` stands for an equal share of all links.
     pub initial: Option<Rate>,
 }
 
 impl ChannelConfig {
-    /// A channel that allocates each 10 ms, at once, from equal shares on.
+    /// Makes a channel that allocates each 10 ms, at once, from equal shares on.
     pub fn new(capacity: Rate) -> ChannelConfig {
         let (interval, feedback) = (Span::from_millis(10), Span::ZERO);
         ChannelConfig { capacity, interval, feedback, initial: None }
@@ -56,7 +56,7 @@ pub struct Channel {
 #[derive(Debug)]
 struct Member {
     link: LinkId,
-    /// The link's own rate, which no grant exceeds.
+    /// `peak` is the link's own rate, which no grant exceeds.
     peak: Rate,
     /// Octets that had been offered to it by the last allocation.
     received: u64,
@@ -64,8 +64,8 @@ struct Member {
 }
 
 impl Channel {
-    /// A channel of these links, each with its own rate; they have explicit
-    /// transmitters, and get their initial rates here.
+    /// Makes a channel of these links, each with its own rate; they have explicit transmitters, and
+    /// get their initial rates here.
     pub fn new(config: ChannelConfig, links: &[(LinkId, Rate)], all: &mut [Link]) -> Channel {
         let equal = Rate::from_bps(config.capacity.as_bps() / links.len().max(1) as u64);
         let initial = config.initial.or(equal).unwrap_or(config.capacity);
@@ -77,7 +77,7 @@ impl Channel {
         Channel { config, members: links.iter().map(member).collect() }
     }
 
-    /// The next allocation after `now`.
+    /// Returns the time of the next allocation after `now`.
     pub fn next_allocation(&self, now: Time) -> Time {
         let interval = self.config.interval.as_picos();
         Time::from_picos((now.as_picos() / interval + 1).saturating_mul(interval))

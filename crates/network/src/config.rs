@@ -6,7 +6,7 @@ use crate::queue::{QueueConfig, QueueLimit};
 use crate::transmitter::{DelaySchedule, TransmitterConfig};
 use anabranch_units::{Bytes, Rate, Span};
 
-/// One direction of a link.
+/// `LinkConfig` describes one direction of a link.
 #[derive(Clone, PartialEq, Debug)]
 pub struct LinkConfig {
     /// Rate of the line, where no transmitter says otherwise.
@@ -15,20 +15,20 @@ pub struct LinkConfig {
     pub delay: Span,
     /// Propagation delays that change with time, instead of `delay`.
     pub delays: Option<DelaySchedule>,
-    /// What sends at other rates than `rate` alone. `rate` remains the
-    /// line's: of a shaped line, and for disciplines that ask for it.
+    /// `transmitter` is what sends at other rates than `rate` alone. `rate` remains the line's: of
+    /// a shaped line, and for disciplines that ask for it.
     pub transmitter: TransmitterConfig,
-    /// Largest packet that enters, IP header included; larger ones are dropped.
+    /// `mtu` is the largest packet that enters, IP header included; larger ones are dropped.
     pub mtu: Bytes,
-    /// The queue in front of the transmitter.
+    /// `queue` is the queue in front of the transmitter.
     pub queue: QueueConfig,
-    /// What goes wrong, in the order in which packets meet it.
+    /// `impairments` are what goes wrong, in the order in which packets meet it.
     pub impairments: Vec<ImpairmentConfig>,
 }
 
 impl LinkConfig {
-    /// A link of this rate and delay: MTU 1500 octets, drop-tail queue of 100
-    /// packets, no impairments.
+    /// Makes a link of this rate and delay: MTU 1500 octets, drop-tail queue of 100 packets, no
+    /// impairments.
     pub fn new(rate: Rate, delay: Span) -> LinkConfig {
         LinkConfig {
             rate,
@@ -78,7 +78,7 @@ impl LinkConfig {
         }
     }
 
-    /// Largest MTU: a link's ring keeps sizes in 24 bits.
+    /// `MAX_MTU` is the largest MTU: a link's ring keeps sizes in 24 bits.
     pub const MAX_MTU: u64 = (1 << 24) - 1;
 }
 

@@ -1,43 +1,43 @@
 //! What a link counts, and the law that the counts obey.
 
-/// Totals of one direction of a link since the start, in packets unless named
-/// otherwise.
+/// `LinkCounters` are the totals of one direction of a link since the start, in packets unless
+/// named otherwise.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct LinkCounters {
-    /// Packets offered to the link.
+    /// `received` counts packets offered to the link.
     pub received: u64,
-    /// Packets that reached the far end.
+    /// `delivered` counts packets that reached the far end.
     pub delivered: u64,
-    /// Dropped because the queue was full.
+    /// `dropped_queue` counts packets dropped because the queue was full.
     pub dropped_queue: u64,
-    /// Dropped by a decision of active queue management.
+    /// `dropped_aqm` counts packets dropped by a decision of active queue management.
     pub dropped_aqm: u64,
-    /// Dropped by a loss impairment.
+    /// `dropped_loss` counts packets dropped by a loss impairment.
     pub dropped_loss: u64,
-    /// Dropped because bits were in error.
+    /// `dropped_corrupt` counts packets dropped because bits were in error.
     pub dropped_corrupt: u64,
-    /// Dropped because they were larger than the MTU.
+    /// `dropped_mtu` counts packets dropped because they were larger than the MTU.
     pub dropped_mtu: u64,
-    /// Marked by the queue: congestion experienced.
+    /// `marked` counts packets that the queue marked with CE.
     pub marked: u64,
-    /// Copies that the link made.
+    /// `duplicated` counts copies that the link made.
     pub duplicated: u64,
     /// Packets now in the link: waiting, being transmitted or under way.
     pub queued: u64,
-    /// Octets offered (IP header included).
+    /// `bytes_received` counts octets offered (IP header included).
     pub bytes_received: u64,
-    /// Octets that reached the far end.
+    /// `bytes_delivered` counts octets that reached the far end.
     pub bytes_delivered: u64,
-    /// Octets dropped, for any reason.
+    /// `bytes_dropped` counts octets dropped, for any reason.
     pub bytes_dropped: u64,
-    /// Octets of the copies that the link made.
+    /// `bytes_duplicated` counts octets of the copies that the link made.
     pub bytes_duplicated: u64,
-    /// Octets now in the link.
+    /// `bytes_queued` is how many octets are in the link now.
     pub bytes_queued: u64,
 }
 
 impl LinkCounters {
-    /// Packets dropped, for any reason.
+    /// Returns how many packets were dropped, for any reason.
     pub fn dropped(&self) -> u64 {
         self.dropped_queue
             + self.dropped_aqm
@@ -46,8 +46,8 @@ impl LinkCounters {
             + self.dropped_mtu
     }
 
-    /// Conservation, exact at every event, in packets and in octets:
-    /// received + duplicated = delivered + dropped + queued.
+    /// Returns whether packets and octets are conserved, exactly at every event: received +
+    /// duplicated = delivered + dropped + queued.
     pub fn is_conserved(&self) -> bool {
         self.received + self.duplicated == self.delivered + self.dropped() + self.queued
             && self.bytes_received + self.bytes_duplicated

@@ -2,14 +2,14 @@
 
 use anabranch_wire::FlowKey;
 
-/// A hash of addresses, protocol and ports, well mixed in all its bits.
+/// Returns a hash of addresses, protocol and ports, well mixed in all its bits.
 pub fn flow_hash(key: &FlowKey) -> u32 {
     let addresses = (key.src.0 as u64) << 32 | key.dst.0 as u64;
     let ports = (key.src_port as u64) << 32 | (key.dst_port as u64) << 8 | key.protocol as u64;
     (mix(mix(addresses).wrapping_add(ports)) >> 32) as u32
 }
 
-/// The finalizer of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
+/// Mixes all bits of `word`: the finalizer of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
 pub(crate) fn mix(word: u64) -> u64 {
     let word = word.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -30,65 +30,66 @@ use anabranch_wire::Packet;
 use base::{Base, Entry, Step};
 use features::Features;
 
-/// Why a link dropped a packet. The numbers are places in the link's counters.
+/// `LinkDrop` is the reason why a link dropped a packet. The numbers are places in the link's
+/// counters.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[repr(u8)]
 pub enum LinkDrop {
-    /// The queue had no room for it.
+    /// The queue had no room for the packet.
     Queue = 0,
-    /// A loss impairment took it.
+    /// A loss impairment took the packet.
     Loss = 1,
     /// Bit errors damaged it, which a checksum would show.
     Corrupt = 2,
-    /// It was larger than the link's MTU.
+    /// The packet was larger than the link's MTU.
     Mtu = 3,
-    /// Active queue management dropped it.
+    /// Active queue management dropped the packet before the queue was full.
     Aqm = 4,
 }
 
 impl LinkDrop {
-    /// This many reasons exist.
+    /// `COUNT` is how many reasons exist.
     const COUNT: usize = 5;
 }
 
-/// What happens to a packet on a link.
+/// `LinkEvent` is what happens to a packet on a link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LinkEvent {
     /// Accepted by a queue that is first in, first out.
     Enqueued {
         /// Time at which its transmission starts; until then it waits.
         starts: Time,
-        /// Time at which its transmission ends.
+        /// `departs` is the time at which its transmission ends.
         departs: Time,
     },
     /// Accepted by a queue that decides later what goes when.
     Waits,
-    /// Leaves such a queue, for the transmitter.
+    /// The packet leaves such a queue, for the transmitter.
     Starts {
-        /// Time at which it joined the queue.
+        /// `since` is the time at which it joined the queue.
         since: Time,
-        /// Time at which its transmission ends.
+        /// `departs` is the time at which its transmission ends.
         departs: Time,
     },
-    /// Leaves such a queue: dropped.
+    /// The packet leaves such a queue, since it is dropped.
     Removed(LinkDrop),
-    /// The queue has set CE in its ECN field.
+    /// The queue has set CE in the packet's ECN field.
     Marked,
-    /// The link made this copy.
+    /// The link has made this packet, a copy of another.
     Duplicated,
-    /// The link dropped it for this reason.
+    /// The link has dropped the packet for this reason.
     Dropped(LinkDrop),
-    /// It reached the far end.
+    /// The packet has reached the far end.
     Delivered,
 }
 
-/// A watcher of a link's packets.
+/// `LinkWatch` is a watcher of a link's packets.
 pub trait LinkWatch {
-    /// Something happened to `packet` at `now`.
+    /// Hears that something happened to `packet` at `now`.
     fn link_event(&mut self, now: Time, event: LinkEvent, packet: &Packet);
 }
 
-/// One direction of a link.
+/// `Link` is one direction of a link.
 #[derive(Debug)]
 pub struct Link {
     busy_until: Time,
@@ -96,15 +97,15 @@ pub struct Link {
     line: Line,
     mtu: u32,
     queue: DropTail,
-    /// What arrives is no event: see [`Link::elide`].
+    /// `is_elided` says that what arrives is no event: see [`Link::elide`].
     is_elided: bool,
-    /// What goes beyond a drop-tail queue, one rate and one delay.
+    /// `features` is what goes beyond a drop-tail queue, one rate and one delay.
     features: Option<Box<Features>>,
 }
 
 impl Link {
-    /// An idle link. Each impairment gets a generator drawn from `generator`,
-    /// then the queue where it needs one.
+    /// Makes an idle link. Each impairment gets a generator drawn from `generator`, then the queue
+    /// where it needs one.
     pub fn new(config: &LinkConfig, generator: Generator) -> Link {
         let queue = match config.queue {
             QueueConfig::DropTail { limit } => DropTail::new(limit),
@@ -147,7 +148,8 @@ impl Link {
         (was_empty && !self.base.is_empty()).then(|| self.base.first_arrival())
     }
 
-    /// A packet larger than the MTU: true where IP may cut it, and `size` is then that of all fragments.
+    /// Returns, of a packet larger than the MTU, whether IP may cut it; `size` is then that of all
+    /// fragments.
     ///
     /// They pass the link as one, and are lost as one: whoever lacks one can use none of them.
     #[cold]
@@ -180,7 +182,7 @@ impl Link {
         (after != before || calls).then_some(after)
     }
 
-    /// The largest packet that it carries.
+    /// Returns the size of the largest packet that the link carries, in octets.
     #[inline]
     pub fn mtu(&self) -> Bytes {
         Bytes(self.mtu as u64)
@@ -218,8 +220,8 @@ impl Link {
         }
     }
 
-    /// What waits for the transmitter at `now`, without the packet being
-    /// transmitted. `now` never decreases.
+    /// Returns what waits for the transmitter at `now`, without the packet being transmitted. `now`
+    /// never decreases.
     pub fn waiting(&mut self, now: Time) -> Waiting {
         match &mut self.features {
             None => self.base.waiting(now, self.busy_until),
@@ -236,12 +238,12 @@ impl Link {
         counters
     }
 
-    /// Packets that reached the far end.
+    /// Returns how many packets reached the far end.
     pub fn delivered(&self) -> u64 {
         self.base.delivered.packets
     }
 
-    /// Octets that were offered to the link.
+    /// Returns how many octets were offered to the link.
     pub fn octets_received(&self) -> u64 {
         self.base.received.octets
     }
@@ -256,8 +258,8 @@ impl Link {
         }
     }
 
-    /// The rate at a date: in force, scheduled or granted; of a trace its mean,
-    /// of a shaped line that of its bucket, `None` in an outage.
+    /// Returns the rate at a date: in force, scheduled or granted; of a trace its mean, of a shaped
+    /// line that of its bucket, `None` in an outage.
     pub fn rate_at(&self, now: Time) -> Option<Rate> {
         match &self.features {
             None => Some(self.line.rate()),
@@ -272,7 +274,7 @@ impl Link {
         }
     }
 
-    /// Whether a link that holds its packets has one that waits or is being sent.
+    /// Returns whether a link that holds its packets has one that waits or is being sent.
     pub(crate) fn is_sending(&self, now: Time) -> bool {
         self.features.as_ref().is_some_and(|features| features.is_sending(now))
     }
@@ -306,7 +308,7 @@ impl Link {
         self.next_event()
     }
 
-    /// Transmission time of a packet at the link's rate.
+    /// Returns the transmission time of a packet at the link's rate.
     pub fn transmission_time(&self, size: Bytes) -> Span {
         self.line.time_for(size.0 as u32)
     }
@@ -320,7 +322,8 @@ impl Link {
         step.tell(LinkEvent::Enqueued { starts, departs: self.busy_until }, id);
     }
 
-    /// When the transmission of a packet that comes at `at` starts; `None` where it has no room to wait.
+    /// Returns when the transmission of a packet that comes at `at` starts; `None` where it has no
+    /// room to wait.
     #[inline]
     fn admit(&mut self, at: Time, size: u32) -> Option<Time> {
         if at >= self.busy_until {

@@ -2,12 +2,12 @@
 
 use anabranch_wire::{Addr, Ecn, Packet};
 
-/// The slot of a packet in the pool; it is used again once the packet is removed.
+/// `PacketId` is the slot of a packet in the pool; it is used again once the packet is removed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct PacketId(pub u32);
 
-/// What forwarding needs to know of a packet, kept apart from the packet so
-/// that a hop touches twelve octets and not the whole value.
+/// `Hot` is what forwarding needs to know of a packet, kept apart from the packet so that a hop
+/// touches twelve octets and not the whole value.
 #[derive(Clone, Copy, Debug)]
 struct Hot {
     dst: Addr,
@@ -17,8 +17,8 @@ struct Hot {
     damaged: bool,
 }
 
-/// Packets by [`PacketId`], with a free list; slots are reused last in, first
-/// out, while they are still in the cache.
+/// `PacketPool` has packets by [`PacketId`], with a free list; slots are reused last in, first out,
+/// while they are still in the cache.
 ///
 /// While a packet is in the pool, its TTL is kept in the forwarding record;
 /// [`PacketPool::packet`] brings the value up to date.
@@ -47,7 +47,7 @@ impl PacketPool {
         PacketPool { ipv6, ..PacketPool::default() }
     }
 
-    /// Whether an address is of IPv6.
+    /// Returns whether an address is of IPv6.
     pub fn is_ipv6(&self, addr: Addr) -> bool {
         self.ipv6.get(addr.0 as usize) == Some(&true)
     }
@@ -92,18 +92,19 @@ impl PacketPool {
         self.packets[id.0 as usize] = packet;
     }
 
-    /// The packet's octets no longer match the transport's checksum.
+    /// Notes that the packet's octets no longer match the transport's checksum.
     pub fn set_damaged(&mut self, id: PacketId) {
         self.hot[id.0 as usize].damaged = true;
     }
 
-    /// See [`PacketPool::set_damaged`]; the host that it is for drops it.
+    /// Returns whether [`PacketPool::set_damaged`] was called; the host that the packet is for
+    /// drops it.
     #[inline]
     pub fn is_damaged(&self, id: PacketId) -> bool {
         self.hot[id.0 as usize].damaged
     }
 
-    /// A queue marks the packet: congestion experienced.
+    /// Marks the packet for a queue: congestion experienced.
     pub fn set_ce(&mut self, id: PacketId) {
         self.packets[id.0 as usize].ecn = Ecn::Ce;
     }
@@ -131,7 +132,7 @@ impl PacketPool {
         self.left -= self.free.len() - before;
     }
 
-    /// The packet, with the TTL that it now has.
+    /// Returns the packet, with the TTL that it now has.
     #[inline]
     pub fn packet(&mut self, id: PacketId) -> &Packet {
         let packet = &mut self.packets[id.0 as usize];
@@ -151,13 +152,13 @@ impl PacketPool {
         self.hot[id.0 as usize].dst
     }
 
-    /// Length on the wire, in octets; `u32::MAX` for what no link carries.
+    /// Returns the length on the wire, in octets; `u32::MAX` for what no link carries.
     #[inline]
     pub fn size(&self, id: PacketId) -> u32 {
         self.hot[id.0 as usize].size
     }
 
-    /// Whether IP may cut the packet into fragments.
+    /// Returns whether IP may cut the packet into fragments.
     pub fn may_fragment(&self, id: PacketId) -> bool {
         self.packets[id.0 as usize].may_fragment
     }
@@ -180,7 +181,7 @@ impl PacketPool {
         slots.filter(|(_, is_free)| !is_free).map(|(packet, _)| packet)
     }
 
-    /// Packets in the network.
+    /// Returns how many packets are in the network.
     pub fn live(&self) -> usize {
         self.packets.len() - self.free.len() - self.left
     }

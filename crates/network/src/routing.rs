@@ -11,11 +11,11 @@ use crate::hash::mix;
 use anabranch_wire::Addr;
 use std::collections::{BTreeMap, VecDeque};
 
-/// A host or a router, by its number in the topology.
+/// `NodeId` is a host or a router, by its number in the topology.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct NodeId(pub u32);
 
-/// One direction of a link.
+/// `LinkId` is the number of one direction of a link.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct LinkId(pub u32);
 
@@ -50,7 +50,7 @@ impl Topology {
         self.links[link.0 as usize]
     }
 
-    /// Whether the node forwards packets.
+    /// Returns whether the node forwards packets.
     pub fn is_router(&self, node: NodeId) -> bool {
         self.forwards[node.0 as usize]
     }
@@ -60,7 +60,7 @@ impl Topology {
         self.forwards.len()
     }
 
-    /// The address of a node: its number.
+    /// Returns the address of a node, which is its number.
     pub fn addr(&self, node: NodeId) -> Addr {
         Addr(node.0)
     }
@@ -115,7 +115,7 @@ impl Topology {
         Routes { rows, table, groups, addresses: n as u32 }
     }
 
-    /// Hops from every node to `dst`, over routers only.
+    /// Counts hops from every node to `dst`, over routers only.
     fn hops_to(&self, dst: usize, incoming: &[Vec<u32>], hops: &mut [u32]) {
         hops.fill(UNREACHABLE);
         hops[dst] = 0;
@@ -134,7 +134,7 @@ impl Topology {
         }
     }
 
-    /// Whether packets from `from` can reach `to`.
+    /// Returns whether packets from `from` can reach `to`.
     pub fn reaches(&self, routes: &Routes, from: NodeId, to: NodeId) -> bool {
         let mut node = from;
         for _ in 0..=self.node_count() {
@@ -159,8 +159,8 @@ const NO_LINK: u32 = u32::MAX;
 const GROUP: u32 = 1 << 31;
 const UNREACHABLE: u32 = u32::MAX;
 
-/// Where a node's entries start; the mask is zero for a node whose single
-/// entry serves all addresses.
+/// `Row` is where a node's entries start; the mask is zero for a node whose single entry serves all
+/// addresses.
 #[derive(Clone, Copy, Debug)]
 struct Row {
     base: u32,
@@ -175,7 +175,7 @@ struct Groups {
 }
 
 impl Groups {
-    /// The entry for these links.
+    /// Returns the entry for these links, and makes it where there is none.
     fn add(&mut self, equal: Vec<u32>) -> u32 {
         let next = self.links.len() as u32;
         let group = *self.index.entry(equal.clone()).or_insert(next);
@@ -185,8 +185,8 @@ impl Groups {
         GROUP | group
     }
 
-    /// The link of a flow. Each node mixes its own number into the hash, or
-    /// else all would divide alike and leave paths unused.
+    /// Returns the link of a flow. Each node mixes its own number into the hash, or else all would
+    /// divide alike and leave paths unused.
     #[cold]
     fn choose(&self, entry: u32, node: NodeId, flow: u32) -> LinkId {
         let links = &self.links[(entry & !GROUP) as usize];
@@ -195,7 +195,7 @@ impl Groups {
     }
 }
 
-/// Next hops of every node.
+/// `Routes` has the next hops of every node.
 #[derive(Clone, Debug)]
 pub struct Routes {
     rows: Vec<Row>,
@@ -205,7 +205,7 @@ pub struct Routes {
 }
 
 impl Routes {
-    /// Whether no links are equally good: packets between two nodes take one path.
+    /// Returns whether no links are equally good: packets between two nodes take one path.
     pub fn are_single(&self) -> bool {
         self.groups.links.is_empty()
     }

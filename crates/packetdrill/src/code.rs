@@ -116,7 +116,7 @@ impl fmt::Display for Expression {
             Expression::Binary(a, operator, b) => write!(f, "({a} {} {b})", operator.symbol()),
             Expression::Compare(first, rest) => {
                 write!(f, "{first}")?;
-                rest.iter().try_for_each(|(op, it)| write!(f, " {} {it}", op.symbol()))
+                rest.iter().try_for_each(|(op, operand)| write!(f, " {} {operand}", op.symbol()))
             }
             Expression::Tuple(parts) => {
                 write!(f, "(")?;

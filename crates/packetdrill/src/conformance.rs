@@ -186,13 +186,13 @@ pub fn beside(suites: &[Row], own: &[Row], kernel: &str, library: &str) -> Strin
         format!("{BESIDE}\n{}", OTHERS.replace("KERNEL", kernel).replace("LIBRARY", library));
     let columns: [(&str, Of); 3] = [("ours", ours), ("kernel", of_kernel), ("usrsctp", of_usrsctp)];
     let compared: Vec<Row> =
-        suites.iter().filter(|it| it.subject != Subject::FreeBsd).cloned().collect();
+        suites.iter().filter(|row| row.subject != Subject::FreeBsd).cloned().collect();
     table(&mut text, &compared, &columns);
     text += "\n";
     for (name, of, subject) in
         [("the kernel", of_kernel as Of, Subject::Linux), ("usrsctp", of_usrsctp, Subject::Sctp)]
     {
-        let rows: Vec<Row> = suites.iter().filter(|it| it.subject == subject).cloned().collect();
+        let rows: Vec<Row> = suites.iter().filter(|row| row.subject == subject).cloned().collect();
         text += &format!("{}\n", total("With our stacks ", &rows, ours));
         text += &format!("{}\n\n", total(&format!("With {name} "), &rows, of));
     }
@@ -273,7 +273,7 @@ fn reasons(text: &mut String, rows: &[Row], of: Of) {
     *text += "| suite | scripts | reason |\n|---|---|---|\n";
     let mut reasons: BTreeMap<(&str, &str), u32> = BTreeMap::new();
     for row in rows {
-        if let Some(Verdict::NotApplicable(reason)) = of(row).map(|it| &it.verdict) {
+        if let Some(Verdict::NotApplicable(reason)) = of(row).map(|report| &report.verdict) {
             *reasons.entry((&row.listed.suite, reason)).or_default() += 1;
         }
     }

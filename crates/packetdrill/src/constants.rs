@@ -117,9 +117,9 @@ pub fn number(value: &Value) -> Option<i64> {
         Value::Number(n) => Some(*n),
         Value::Word(word) => {
             let constant = all().find(|(name, _)| name == word).map(|(_, n)| n);
-            constant.or_else(|| Errno::from_name(word).map(|it| it.number() as i64))
+            constant.or_else(|| Errno::from_name(word).map(|errno| errno.number() as i64))
         }
-        Value::Or(values) => values.iter().try_fold(0, |all, it| Some(all | number(it)?)),
+        Value::Or(values) => values.iter().try_fold(0, |all, part| Some(all | number(part)?)),
         Value::Call(_, arguments) => number(arguments.first()?),
         Value::List(fields) if fields.len() == 1 => number(&fields[0].value),
         _ => None,

@@ -34,7 +34,7 @@ pub(crate) fn for_each(call: &mut Call, mut change: impl FnMut(&mut i64)) {
     {
         for entry in entries {
             let Value::Struct(fields) = &mut entry.value else { continue };
-            for field in fields.iter_mut().filter(|it| it.name.as_deref() == Some("fd")) {
+            for field in fields.iter_mut().filter(|field| field.name.as_deref() == Some("fd")) {
                 if let Value::Number(fd) = &mut field.value {
                     change(fd);
                 }

@@ -66,8 +66,8 @@ impl Stack for Host {
         let all = self.transports.iter_mut().map(|(_, stack)| stack.configure(name, value));
         let all: Vec<Configured> = all.collect();
         // Whoever knows it decides.
-        let known = all.into_iter().filter(|it| *it != Configured::Unknown);
-        known.max_by_key(|it| *it == Configured::Done).unwrap_or(Configured::Unknown)
+        let known = all.into_iter().filter(|outcome| *outcome != Configured::Unknown);
+        known.max_by_key(|outcome| *outcome == Configured::Done).unwrap_or(Configured::Unknown)
     }
 
     fn call(&mut self, now: Time, call: &Call) -> Outcome {
@@ -79,7 +79,7 @@ impl Stack for Host {
                 *fd %= DESCRIPTORS;
             }
         });
-        if let Some(transport) = owner.and_then(|it| usize::try_from(it).ok())
+        if let Some(transport) = owner.and_then(|owner| usize::try_from(owner).ok())
             && let Some((_, stack)) = self.transports.get_mut(transport)
         {
             let outcome = stack.call(now, &call);

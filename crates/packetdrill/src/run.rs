@@ -139,7 +139,7 @@ impl Runner<'_> {
     fn option(&mut self, option: &ToolOption) -> Run {
         if option.name == "non_fatal" {
             let kinds = option.value.as_deref().unwrap_or_default();
-            self.calls_may_fail |= kinds.split(',').any(|it| it == "syscall");
+            self.calls_may_fail |= kinds.split(',').any(|kind| kind == "syscall");
         }
         for dialect in &mut self.dialects {
             match dialect.option(option) {
@@ -238,7 +238,7 @@ impl Runner<'_> {
     /// The stack's addresses are those of the script's packets.
     fn learn_addresses(&mut self) {
         let book = self.stack.addresses();
-        self.dialects.iter_mut().for_each(|it| it.learn_addresses(&book));
+        self.dialects.iter_mut().for_each(|dialect| dialect.learn_addresses(&book));
     }
 
     fn shell(&mut self, text: &str) -> Run {
@@ -260,7 +260,7 @@ impl Runner<'_> {
         for (name, value) in shell::settings(text).unwrap_or_default() {
             let Some(name) = name.strip_prefix(shell::COUNTER) else { continue };
             let counted = self.stack.counter(name).map(|n| n.to_string());
-            if let Some(counted) = counted.filter(|it| *it != value) {
+            if let Some(counted) = counted.filter(|counted| *counted != value) {
                 return self.fail(event, format!("the counter {name} differs"), value, counted);
             }
         }

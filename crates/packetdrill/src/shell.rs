@@ -59,7 +59,7 @@ pub fn settings(text: &str) -> Result<Vec<Setting>, String> {
     let mut settings = Vec::new();
     for line in text.lines() {
         let line = line.split(" #").next().unwrap_or_default();
-        for command in line.split([';', '&']).map(str::trim).filter(|it| !it.is_empty()) {
+        for command in line.split([';', '&']).map(str::trim).filter(|command| !command.is_empty()) {
             understand(command, &mut settings)?;
         }
     }
@@ -119,7 +119,7 @@ fn counter(command: &str) -> Option<Setting> {
 /// are searched for the tool's own name, those of sockets alone.
 fn socket_states(command: &str) -> Option<Setting> {
     let mut commands = command.split('|').map(str::trim);
-    let state = commands.find_map(|it| it.strip_prefix("grep -c "))?;
+    let state = commands.find_map(|command| command.strip_prefix("grep -c "))?;
     let count = commands.next()?.strip_prefix("grep ")?;
     let whose = if command.contains("grep packetdril") { "own" } else { "all" };
     Some((format!("{COUNTER}sockets.{whose}.{}", state.trim()), count.trim().to_owned()))

@@ -109,15 +109,15 @@ fn walk(root: &Path, folder: &Path, listed: &mut Vec<Listed>) -> io::Result<()> 
         // A link to a folder may lead back here.
         if entry.file_type()?.is_dir() {
             walk(root, &file, listed)?;
-        } else if !file.is_dir() && file.extension().is_some_and(|it| it == "pkt") {
-            let name = |it: Option<&std::ffi::OsStr>| {
-                it.map_or(String::new(), |it| it.to_string_lossy().into_owned())
+        } else if !file.is_dir() && file.extension().is_some_and(|extension| extension == "pkt") {
+            let name = |name: Option<&std::ffi::OsStr>| {
+                name.map_or(String::new(), |name| name.to_string_lossy().into_owned())
             };
             let below = file.strip_prefix(root).unwrap_or(&file);
             let mut parts = below.components();
             let suite = match below.components().count() {
                 1 => name(root.file_name()),
-                _ => name(parts.next().map(|it| it.as_os_str())),
+                _ => name(parts.next().map(|part| part.as_os_str())),
             };
             let category = name(file.parent().and_then(Path::file_name));
             let path = parts.as_path().to_string_lossy().into_owned();
@@ -139,7 +139,7 @@ mod tests {
         fs::write(root.join("one.txt"), "# comment\none\ta.pkt\tx\ntwo\tb.pkt\ty\n").unwrap();
         let index = root.join("one.txt");
         let files = |listed: Vec<Listed>| -> Vec<PathBuf> {
-            listed.into_iter().map(|it| it.file).collect()
+            listed.into_iter().map(|script| script.file).collect()
         };
         let expected = [root.join("one/a.pkt"), root.join("one/two/b.pkt")];
         assert_eq!(files(list(&index).unwrap()), expected);

@@ -141,7 +141,7 @@ impl Stack for TcpStack {
     }
 
     fn poll_timeout(&self) -> Time {
-        let deadline = self.pending.as_ref().map_or(Time::NEVER, |it| it.deadline);
+        let deadline = self.pending.as_ref().map_or(Time::NEVER, |pending| pending.deadline);
         self.sockets.poll_timeout().min(deadline)
     }
 
@@ -171,7 +171,7 @@ impl Stack for TcpStack {
 
     fn counter(&self, name: &str) -> Option<u64> {
         if let Some((whose, state)) =
-            name.strip_prefix("sockets.").and_then(|it| it.split_once('.'))
+            name.strip_prefix("sockets.").and_then(|rest| rest.split_once('.'))
         {
             let state = info::state_of(state)?;
             return Some(self.sockets.count_in(state, whose == "all") as u64);

@@ -32,8 +32,9 @@ impl WindowControl for Lia {
         };
         // Windows in segments and round-trip times of all paths, this one last.
         let others = self.siblings.iter();
-        let others =
-            others.filter_map(|it| Some((it.cwnd as f64 / it.mss as f64, it.srtt.seconds()?)));
+        let others = others.filter_map(|sibling| {
+            Some((sibling.cwnd as f64 / sibling.mss as f64, sibling.srtt.seconds()?))
+        });
         let paths: Vec<_> = others.chain([(window.cwnd / mss, rtt)]).collect();
         let total: f64 = paths.iter().map(|(w, _)| w).sum();
         let best = paths.iter().map(|(w, rtt)| w / (rtt * rtt)).fold(0.0, f64::max);

@@ -33,7 +33,10 @@ impl WindowControl for Listener {
 
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
         self.acks += 1;
-        assert!(ack.path.acked <= ack.path.sent && ack.rtt.seconds().is_some_and(|it| it > 0.04));
+        assert!(
+            ack.path.acked <= ack.path.sent
+                && ack.rtt.seconds().is_some_and(|seconds| seconds > 0.04)
+        );
         window.slow_start(ack);
         assert!(
             self.acks < 500,

@@ -227,11 +227,13 @@ impl Controller for Control {
         let path = view(event.now, path);
         let signal = |cause| told::Congestion { path, cause, repeated };
         match event.cause {
-            Cause::Loss => self.call("on_loss", |it| it.on_loss, &signal(told::Cause::Loss)),
+            Cause::Loss => self.call("on_loss", |table| table.on_loss, &signal(told::Cause::Loss)),
             Cause::Timeout => {
-                self.call("on_timeout", |it| it.on_timeout, &signal(told::Cause::Timeout));
+                self.call("on_timeout", |table| table.on_timeout, &signal(told::Cause::Timeout));
             }
-            Cause::EcnMark => self.call("on_mark", |it| it.on_mark, &signal(told::Cause::Mark)),
+            Cause::EcnMark => {
+                self.call("on_mark", |table| table.on_mark, &signal(told::Cause::Mark))
+            }
         }
     }
 

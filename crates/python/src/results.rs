@@ -167,8 +167,18 @@ fn link<'py>(py: Python<'py>, row: &LinkRow) -> PyResult<Bound<'py, PyDict>> {
         dict.set_item(name, count)?;
     }
     dict.set_item("utilisation", row.utilisation)?;
-    measured::distribution(&dict, "queue_", "", row.queueing.and_then(|it| it.packets))?;
-    measured::distribution(&dict, "queue_delay_", "_s", row.queueing.and_then(|it| it.delay))?;
+    measured::distribution(
+        &dict,
+        "queue_",
+        "",
+        row.queueing.and_then(|queueing| queueing.packets),
+    )?;
+    measured::distribution(
+        &dict,
+        "queue_delay_",
+        "_s",
+        row.queueing.and_then(|queueing| queueing.delay),
+    )?;
     Ok(dict)
 }
 

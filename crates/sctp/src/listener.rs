@@ -135,7 +135,9 @@ impl Listener {
     /// Returns the next packet to send; call it until it returns `None`.
     pub fn poll_transmit(&mut self, now: Time) -> Option<Packet> {
         let reply = self.replies.pop_front();
-        reply.or_else(|| self.ready.iter_mut().find_map(|it| it.poll_transmit(now)))
+        reply.or_else(|| {
+            self.ready.iter_mut().find_map(|association| association.poll_transmit(now))
+        })
     }
 
     /// Returns the date at which to call [`handle_timeout`](Self::handle_timeout).
@@ -195,8 +197,8 @@ mod tests {
     fn anybody_may_associate_until_the_queue_is_full() {
         let mut listener = listener(2);
         let mut clients = [1, 2, 3].map(client);
-        clients.iter_mut().for_each(|it| exchange(&mut listener, it));
-        let states = clients.each_ref().map(|it| it.state());
+        clients.iter_mut().for_each(|client| exchange(&mut listener, client));
+        let states = clients.each_ref().map(|client| client.state());
         assert_eq!(states, [State::Established, State::Established, State::CookieEchoed]);
         assert_eq!(listener.waiting(), 2);
         let counters = ListenerCounters { cookies_sent: 3, cookies_accepted: 2, overflows: 1 };

@@ -138,7 +138,7 @@ impl Sender {
     /// C).
     #[inline]
     pub fn may_send_new(&self, config: &Config) -> bool {
-        let one = || config.ns2_rules.is_some_and(|it| it.one_packet);
+        let one = || config.ns2_rules.is_some_and(|rules| rules.one_packet);
         !self.outgoing.is_empty() && (self.flight.lost == 0 || !self.repair.awaits_sack() && !one())
     }
 

@@ -239,7 +239,7 @@ impl Options {
     /// Reads one that does not depend on the connection.
     pub fn get(&self, name: Name) -> i64 {
         let seconds = |span: Span| (span.as_millis() / 1000) as i64;
-        let micros = |span: Option<Span>| span.map_or(0, |it| (it.as_nanos() / 1000) as i64);
+        let micros = |span: Option<Span>| span.map_or(0, |span| (span.as_nanos() / 1000) as i64);
         match name {
             Name::ReuseAddress => self.reuse_address as i64,
             Name::SendBuffer => self.send_buffer as i64,

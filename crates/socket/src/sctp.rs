@@ -227,7 +227,7 @@ impl SctpSockets {
         match (socket.style, named, socket.associations.as_slice()) {
             (Style::OneToOne, ..) if socket.listener.is_some() => None,
             (Style::OneToOne, _, all) => all.first().copied(),
-            (Style::OneToMany, Some(id), all) => all.iter().find(|it| **it == id).copied(),
+            (Style::OneToMany, Some(id), all) => all.iter().find(|known| **known == id).copied(),
             (Style::OneToMany, None, [only]) => Some(*only),
             _ => None,
         }

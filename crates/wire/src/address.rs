@@ -22,7 +22,8 @@ use std::error::Error;
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Addresses as numbers and as they stand on the wire.
+/// `AddressBook` maps the numbers of addresses to the IP addresses of the wire, one-to-one, and
+/// back.
 ///
 /// ```
 /// use anabranch_wire::{Addr, AddressBook};
@@ -36,7 +37,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct AddressBook {
     mapping: Mapping,
-    /// The address before that of `Addr(0)`.
+    /// `ipv4_base` is the IPv4 address one below that of `Addr(0)`, as a number.
     ipv4_base: u32,
     ip_of: BTreeMap<Addr, IpAddr>,
     addr_of: BTreeMap<IpAddr, Addr>,
@@ -49,7 +50,7 @@ impl Default for AddressBook {
     }
 }
 
-/// The source of addresses that nobody entered.
+/// `Mapping` says which IP address a number without an entry has.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum Mapping {
     #[default]
@@ -61,12 +62,13 @@ enum Mapping {
     None,
 }
 
-/// The IP address already stands for another number.
+/// `AddressTaken` refuses an entry, since the IP address stands for another number already.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AddressTaken {
-    /// The IP address that should have been entered.
+    /// `ip` is the IP address that was to be entered; one that is mapped into IPv6 is given as
+    /// IPv4.
     pub ip: IpAddr,
-    /// The number that it stands for.
+    /// `by` is the number that `ip` stands for, by an entry or by the default mapping.
     pub by: Addr,
 }
 
@@ -78,17 +80,16 @@ impl fmt::Display for AddressTaken {
 impl Error for AddressTaken {}
 
 impl AddressBook {
-    /// A book in which `Addr(n)` is 10.0.0.0 + n + 1.
+    /// Makes a book in which `Addr(n)` is 10.0.0.0 + n + 1.
     pub fn new() -> AddressBook {
         AddressBook::default()
     }
-    /// A book in which `Addr(n)` is fd00:616e:6162:: + n + 1.
+    /// Makes a book in which `Addr(n)` is fd00:616e:6162:: + n + 1.
     pub fn dense_ipv6() -> AddressBook {
         AddressBook { mapping: Mapping::DenseIpv6, ..AddressBook::default() }
     }
-    /// A book in which each of `ipv6` is fd00:616e:6162:: + n + 1 and any other
-    /// number 10.0.0.0 + n + 1. Those from `routers` on are both, whichever
-    /// family who talks to them has.
+    /// Makes a book in which each of `ipv6` is fd00:616e:6162:: + n + 1 and any other number
+    /// 10.0.0.0 + n + 1. Those from `routers` on are both, whichever family who talks to them has.
     ///
     /// ```
     /// use anabranch_wire::{Addr, AddressBook};
@@ -108,7 +109,7 @@ impl AddressBook {
         }
         book
     }
-    /// A book that knows only what is entered.
+    /// Makes a book without a default mapping, in which only what is entered has an IP address.
     pub fn explicit() -> AddressBook {
         AddressBook { mapping: Mapping::None, ..AddressBook::default() }
     }
@@ -145,13 +146,14 @@ impl AddressBook {
         Ok(())
     }
 
-    /// What stands on the wire for `addr`.
+    /// Returns the IP address that stands on the wire for `addr`; `None` where it has no entry and
+    /// the default mapping ends before it.
     pub fn ip(&self, addr: Addr) -> Option<IpAddr> {
         self.ip_of.get(&addr).copied().or_else(|| self.mapping.ip(self.ipv4_base, addr))
     }
 
-    /// What stands on the wire for `addr` in a packet to or from `peer`: of its
-    /// addresses that of the peer's family.
+    /// Returns the IP address of `addr` in a packet to or from `peer`: of a router's two, that of
+    /// the peer's family.
     pub fn ip_towards(&self, addr: Addr, peer: Addr) -> Option<IpAddr> {
         match self.mapping {
             Mapping::Both(routers) if addr.0 >= routers && self.is_ipv6(peer) => {
@@ -161,12 +163,14 @@ impl AddressBook {
         }
     }
 
-    /// The address of `addr` is of IPv6.
+    /// Returns whether the address of `addr` is of IPv6. It is not where there is none, nor for a
+    /// router, which has one of each family.
     pub fn is_ipv6(&self, addr: Addr) -> bool {
         self.ip(addr).is_some_and(|ip| ip.is_ipv6())
     }
 
-    /// The number that `ip` stands for.
+    /// Returns the number that `ip` stands for; `None` where it has no entry and the default
+    /// mapping gives it to no number, or to one that has an entry.
     pub fn addr(&self, ip: IpAddr) -> Option<Addr> {
         self.addr_of.get(&ip).copied().or_else(|| {
             // A number with an entry has left its default address.

@@ -6,7 +6,7 @@
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-/// A running ones' complement sum over octets, in pieces of any length.
+/// `Sum` is a running ones' complement sum over octets, in pieces of any length.
 ///
 /// ```
 /// use anabranch_wire::checksum::Sum;
@@ -16,8 +16,8 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sum {
-    /// Sum of 16- and 32-bit words; 2^16 ≡ 1 modulo 2^16 − 1, so both fold to
-    /// the same. 2^32 additions fit.
+    /// `total` is the sum of 16- and 32-bit words; 2^16 ≡ 1 modulo 2^16 − 1, so both fold to the
+    /// same. 2^32 additions fit.
     total: u64,
     /// An odd number of octets was added: the next is a low half.
     odd: bool,
@@ -50,14 +50,14 @@ impl Sum {
         self
     }
 
-    /// The value of the checksum field. Over octets that include a right
-    /// checksum field, this is 0.
+    /// Returns the value of the checksum field. Over octets that include a right checksum field,
+    /// this is 0.
     pub fn checksum(self) -> u16 {
         !fold(self.total)
     }
 }
 
-/// Adds the carries until there are none.
+/// Folds a sum into 16 bits: adds the carries until there are none (RFC 1071 §4.1).
 fn fold(mut total: u64) -> u16 {
     while total > 0xffff {
         total = (total & 0xffff) + (total >> 16);
@@ -65,29 +65,32 @@ fn fold(mut total: u64) -> u16 {
     total as u16
 }
 
-/// The addresses that a transport's checksum covers.
+/// `PseudoHeader` has the addresses that a transport's checksum covers; [`PseudoHeader::sum`] adds
+/// protocol and length to them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PseudoHeader {
-    /// The pseudo header of IPv4 (RFC 9293 §3.1).
+    /// `V4` covers 12 octets: addresses, a zero, the protocol, and the length in 16 bits (RFC 9293
+    /// §3.1).
     V4 {
-        /// Source address.
+        /// `src` is the source address of the IPv4 header.
         src: Ipv4Addr,
-        /// Destination address.
+        /// `dst` is the destination address of the IPv4 header.
         dst: Ipv4Addr,
     },
-    /// The pseudo header of IPv6 (RFC 8200 §8.1).
+    /// `V6` covers 40 octets: addresses, the length in 32 bits, three zeros and the protocol (RFC
+    /// 8200 §8.1).
     V6 {
-        /// Source address.
+        /// `src` is the source address of the IPv6 header.
         src: Ipv6Addr,
-        /// Destination address.
+        /// `dst` is the destination address of the IPv6 header. With a Routing header the last
+        /// address would count; none is read here.
         dst: Ipv6Addr,
     },
 }
 
 impl PseudoHeader {
-    /// The sum of the pseudo header for `len` octets of `protocol`. The length
-    /// field has 16 bits over IPv4 and 32 over IPv6; the sum is the same for
-    /// every length that IPv4 can carry.
+    /// Returns the sum of the pseudo header for `len` octets of `protocol`. The length field has 16
+    /// bits over IPv4 and 32 over IPv6; the sum is the same for every length that IPv4 can carry.
     pub fn sum(&self, protocol: u8, len: u32) -> Sum {
         let addresses = match self {
             PseudoHeader::V4 { src, dst } => Sum::default().with(&src.octets()).with(&dst.octets()),

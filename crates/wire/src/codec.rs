@@ -128,7 +128,8 @@ impl Packet {
 
 /// A packet whose transport has not been read yet.
 pub(crate) struct Datagram<'a> {
-    /// The IP header's fields, with an empty body.
+    /// `header` has the fields of the IP header; its body is empty, since the transport has not
+    /// been read.
     header: Packet,
     protocol: u8,
     payload: &'a [u8],
@@ -184,12 +185,13 @@ impl<'a> Datagram<'a> {
         Ok(Datagram { header, protocol: ip.next_header, payload: view.payload(), pseudo })
     }
 
-    /// What follows the IP header.
+    /// Returns the octets behind the IP header, as many as its length field says: the transport's
+    /// header and data.
     pub(crate) fn payload(&self) -> &'a [u8] {
         self.payload
     }
 
-    /// The packet with this body.
+    /// Makes the packet that has this IP header and `body`.
     #[inline]
     pub(crate) fn packet(self, body: Body) -> Packet {
         Packet { body, ..self.header }
@@ -203,7 +205,8 @@ fn look_up(book: &AddressBook, ip: IpAddr) -> Result<Addr, ParseError> {
 }
 
 impl Body {
-    /// IP protocol number over IPv4, or over IPv6.
+    /// Returns the number in the Protocol field of IPv4, or in the Next Header field of IPv6; that
+    /// of ICMP alone differs.
     fn protocol(&self, v6: bool) -> u8 {
         match self {
             Body::Tcp(_) => TcpSegment::PROTOCOL,
@@ -216,7 +219,7 @@ impl Body {
         }
     }
 
-    /// Octets after the IP header.
+    /// Returns how many octets follow the IP header, as `emit` appends them.
     fn len(&self, v6: bool, book: &AddressBook) -> u64 {
         match self {
             // The quoted header is as long as the packet's own.

@@ -12,30 +12,32 @@ use std::error::Error;
 use std::fmt;
 use std::net::IpAddr;
 
-/// Why octets are not a packet.
+/// `ParseError` says why octets are not a packet, and which value was wrong.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ParseError {
-    /// There are no octets.
+    /// There are no octets, not even one with a version of IP.
     Empty,
-    /// The version field is neither 4 nor 6.
+    /// The version, in the high four bits of the first octet, is neither 4 nor 6.
     Version(u8),
-    /// The IPv4 header is wrong.
+    /// The IPv4 header is cut off, contradicts itself or has a wrong checksum.
     Ipv4(Ipv4Error),
-    /// The IPv6 header is wrong.
+    /// The IPv6 header is cut off or has another version, or the packet is shorter than it says.
     Ipv6(Ipv6Error),
-    /// A fragment of an IPv4 datagram; nothing here reassembles.
+    /// The packet is a fragment of an IPv4 datagram; nothing here reassembles.
     Fragment,
-    /// The address book knows no such address.
+    /// The source or destination address stands for no number of the address book.
     UnknownAddress(IpAddr),
-    /// The checksum of an ICMP message is wrong.
+    /// The checksum of an ICMP message is wrong; over IPv6 it covers the pseudo header, too (RFC
+    /// 4443 §2.3).
     IcmpChecksum,
-    /// The TCP segment is wrong.
+    /// The TCP header, its options or its checksum are wrong.
     Tcp(TcpError),
-    /// The SCTP packet is wrong.
+    /// The SCTP common header, a chunk or the checksum is wrong, or the UDP datagram around the
+    /// packet is.
     Sctp(SctpError),
-    /// The UDP datagram is wrong.
+    /// The UDP header, its length or its checksum is wrong.
     Udp(UdpError),
-    /// What the kernel says of it, for the device.
+    /// The header that a TUN device sets before the packet is wrong, or does not fit the packet.
     Device(DeviceError),
 }
 
@@ -89,26 +91,26 @@ impl fmt::Display for ParseError {
 }
 impl Error for ParseError {}
 
-/// Why a value has no octets.
+/// `EmitError` says why a value cannot be written as octets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EmitError {
-    /// The address book knows no such address.
+    /// The address book has no IP address for this number, be it of the packet or of one that ICMP
+    /// quotes.
     UnknownAddress(Addr),
-    /// One address is IPv4 and the other IPv6.
+    /// Source and destination, in this order, are of different versions of IP.
     MixedFamilies(Addr, Addr),
     /// The length field of IP has 16 bits; this is what should have fitted.
     TooLong(u64),
-    /// TCP options of this many octets; there is room for 40
-    /// (RFC 9293 §3.1, Data Offset).
+    /// The TCP options have this many octets; there is room for 40 (RFC 9293 §3.1, Data Offset).
     OptionsTooLong(u64),
     /// [`RareOptions::unknown`](crate::RareOptions::unknown) is not a sequence
     /// of options (RFC 9293 §3.2).
     MalformedOptions,
-    /// A value needs more bits than its field has.
+    /// A value needs more bits than its field on the wire has.
     FieldRange {
-        /// Name of the field.
+        /// `field` is the name of the field, as the value's struct has it.
         field: &'static str,
-        /// The value that does not fit.
+        /// `value` is what does not fit.
         value: u32,
     },
 }

@@ -38,76 +38,78 @@ use crate::packet::{Addr, Ecn, FlowKey, Packet};
 use anabranch_units::Serial32;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// IP protocol number of ICMP over IPv4.
+/// `PROTOCOL_V4` is the number of ICMP in the Protocol field of IPv4 (RFC 792).
 pub const PROTOCOL_V4: u8 = 1;
-/// IP protocol number of ICMP over IPv6.
+/// `PROTOCOL_V6` is the number of ICMPv6 in the Next Header field of IPv6 (RFC 4443 §2.1).
 pub const PROTOCOL_V6: u8 = 58;
 
-/// Type, code, checksum and the four octets that follow.
+/// `HEADER` counts type, code, checksum and the four octets that follow, whose meaning the type
+/// says.
 const HEADER: usize = 8;
 const LONGER: u32 = Packet::IPV6_LONGER;
-/// Octets of the transport header that are quoted.
+/// `QUOTED` is how many octets of the dropped packet's transport header are quoted (RFC 792).
 const QUOTED: usize = 8;
 
-/// What went wrong with a packet.
+/// `IcmpKind` is what went wrong with a packet; the table above has the types and codes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum IcmpKind {
-    /// A router has no route to the destination.
+    /// No route leads to the destination's network.
     NoRoute,
-    /// The destination does not answer on its link.
+    /// The destination does not answer on its link, as the last router says.
     HostUnreachable,
     /// The destination does not speak the transport.
     ProtocolUnreachable,
     /// The destination does not know the header that follows IPv6's: it may not speak the transport,
     /// or may not know an extension.
     UnknownNextHeader,
-    /// Nothing listens on the port.
+    /// Nothing listens on the port, as the destination itself says.
     PortUnreachable,
     /// The packet must not be fragmented and is larger than the next link's
     /// MTU, in octets; 0 where an old router does not say (RFC 1191 §5).
     PacketTooBig {
-        /// MTU of the next hop, for a packet with an IPv4 header.
+        /// `mtu` is the MTU of the next hop, in octets, for a packet with an IPv4 header.
         mtu: u32,
     },
     /// A router cannot follow the way that the source has chosen; IPv4 alone.
     SourceRouteFailed,
     /// Nobody knows the destination's host; IPv4 alone.
     HostUnknown,
-    /// The source's host is cut off; IPv4 alone.
+    /// The source's host is cut off from the network; IPv4 alone (RFC 1122 §3.2.2.1).
     HostIsolated,
-    /// A filter on the way forbids the packet.
+    /// A filter on the way forbids the packet (RFC 1812 §5.2.7.1).
     Prohibited,
     /// A field of the header has a value that it cannot have.
     ParameterProblem,
-    /// The hop limit was used up on the way.
+    /// A router found nothing left of the TTL or hop limit.
     TimeExceeded,
-    /// Fragments of the packet did not arrive in time.
+    /// The destination waited in vain for the packet's other fragments.
     ReassemblyTimeExceeded,
 }
 
-/// The head of the packet that an error is about.
+/// `Quote` is the head of the packet that an error is about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Quote {
-    /// Source address of the packet that was dropped.
+    /// `src` is the source address of the packet that was dropped: the error goes there.
     pub src: Addr,
-    /// Destination address of the packet that was dropped.
+    /// `dst` is the destination address of the packet that was dropped.
     pub dst: Addr,
-    /// Protocol of the payload.
+    /// `protocol` is the number of the dropped packet's transport, from its IP header.
     pub protocol: u8,
-    /// Time to live, as it arrived.
+    /// `ttl` is the time to live, in hops, with which the packet reached who reports the error.
     pub ttl: u8,
-    /// Differentiated services code point (6 bits).
+    /// `dscp` is the differentiated services code point, 6 bits, as it arrived (RFC 2474 §3).
     pub dscp: u8,
-    /// ECN field, as it arrived.
+    /// `ecn` is the ECN field as it arrived, with a mark that the way may have set.
     pub ecn: Ecn,
-    /// IPv4 identification of that packet; 0 over IPv6.
+    /// `ident` is the IPv4 identification of that packet; it is 0 over IPv6.
     pub ident: u16,
-    /// Octets that followed the IP header.
+    /// `len` is how many octets followed the IP header; most of them are not quoted.
     pub len: u16,
-    /// The first octets that followed the IP header: ports and the start of the transport's
-    /// numbers.
+    /// `first` has the first octets that followed the IP header: ports and the start of the
+    /// transport's numbers.
     pub first: [u8; QUOTED],
-    /// The octets behind `first`, where that is the header of UDP: TCP's own, of a segment in UDP.
+    /// `within_udp` has the octets behind `first`, where that is the header of UDP: TCP's own, of a
+    /// segment in UDP.
     pub within_udp: Option<[u8; QUOTED]>,
 }
 
@@ -149,8 +151,8 @@ impl Quote {
         }
     }
 
-    /// The flow that the packet belonged to. Ports are those that TCP, UDP and
-    /// SCTP have in their first four octets.
+    /// Returns the flow that the packet belonged to. Ports are those that TCP, UDP and SCTP have in
+    /// their first four octets.
     pub fn flow_key(&self) -> FlowKey {
         let [a, b, c, d, ..] = self.first;
         FlowKey {
@@ -162,34 +164,33 @@ impl Quote {
         }
     }
 
-    /// The sequence number of a TCP segment; in SCTP the verification tag is
-    /// there.
+    /// Returns the sequence number of a TCP segment; in SCTP the verification tag is there.
     pub fn seq(&self) -> Serial32 {
         let [_, _, _, _, a, b, c, d] = self.first;
         Serial32(u32::from_be_bytes([a, b, c, d]))
     }
 }
 
-/// An ICMP error, of either version.
+/// `Icmp` is an ICMP error; the addresses of its packet say of which version.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Icmp {
-    /// The error that is reported.
+    /// `kind` is the error that is reported; type and code follow from it.
     pub kind: IcmpKind,
-    /// The head of the packet that it is about.
+    /// `quote` is the head of the packet that was dropped.
     pub quote: Quote,
 }
 
 impl Icmp {
-    /// Length over IPv4 of most: header, quoted IP header, quoted octets. Over IPv6 it
-    /// is 20 octets more.
+    /// `LEN` is the length over IPv4 of most messages, in octets: header, quoted IP header, quoted
+    /// octets. Over IPv6 it is 20 octets more.
     pub const LEN: u32 = (HEADER + QUOTED) as u32 + Packet::IP_HEADER;
 
-    /// Length over IPv4, with what is quoted behind a header of UDP.
+    /// Returns the length over IPv4, in octets, with what is quoted behind a header of UDP.
     pub fn wire_len(&self) -> u32 {
         Icmp::LEN + self.quote.within_udp.map_or(0, |octets| octets.len() as u32)
     }
 
-    /// Type and code over IPv4, or over IPv6.
+    /// Returns type and code as they stand in the message over IPv4, or over IPv6.
     fn codes(&self, v6: bool) -> (u8, u8) {
         match (self.kind, v6) {
             (IcmpKind::NoRoute, false) => (3, 0),
@@ -326,13 +327,14 @@ impl Default for Quote {
     }
 }
 
-/// What a quote has behind a header of UDP.
+/// Returns the eight octets that a quote has behind a header of UDP; `None` for other protocols,
+/// and where fewer are quoted.
 fn within_udp(protocol: u8, octets: &[u8]) -> Option<[u8; QUOTED]> {
     (protocol == crate::tcp::udp::PROTOCOL).then(|| octets.get(QUOTED..)?.first_chunk().copied())?
 }
 
 impl Quote {
-    /// The quote of the same segment in UDP between these ports, source and destination.
+    /// Returns the quote of the same segment in UDP between these ports, source and destination.
     #[must_use]
     pub fn in_udp(self, ports: (u16, u16)) -> Quote {
         let len = self.len.saturating_add(QUOTED as u16);
@@ -383,7 +385,7 @@ impl Quote {
             _ => return Err(EmitError::MixedFamilies(self.src, self.dst)),
         }
         out.extend_from_slice(&self.first);
-        out.extend_from_slice(self.within_udp.as_ref().map_or(&[][..], |it| it));
+        out.extend_from_slice(self.within_udp.as_ref().map_or(&[][..], |octets| octets));
         Ok(())
     }
 

@@ -22,21 +22,21 @@ use std::error::Error;
 use std::fmt;
 use std::net::Ipv4Addr;
 
-/// Length of the header without options.
+/// `HEADER_LEN` is the length of the header without options, in octets: five words (RFC 791 §3.1).
 pub const HEADER_LEN: usize = 20;
 
-/// Why octets are not an IPv4 packet.
+/// `Ipv4Error` says why octets are not an IPv4 packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ipv4Error {
-    /// Fewer octets than the header or the total length say.
+    /// There are fewer octets than the header or the total length say.
     Truncated,
-    /// The version is not 4.
+    /// The version, in the high four bits of the first octet, is this one.
     Version(u8),
     /// The header length, in words of four octets, is below 5.
     HeaderLength(u8),
-    /// The total length does not cover the header.
+    /// The total length, in octets, does not cover the header.
     TotalLength(u16),
-    /// The header checksum is wrong.
+    /// The header checksum, over header and options, is wrong.
     Checksum,
 }
 
@@ -86,86 +86,87 @@ impl<'a> Ipv4Packet<'a> {
         Ok(Ipv4Packet { header, options, payload })
     }
 
-    /// The header checksum is right.
+    /// Returns whether the header checksum is right, which covers the options, too.
     pub fn is_checksum_valid(&self) -> bool {
         Sum::default().with(self.header).with(self.options).checksum() == 0
     }
-    /// Source address.
+    /// Returns the source address, from octets 12 to 15 of the header.
     pub fn src(&self) -> Ipv4Addr {
         let h = self.header;
         Ipv4Addr::new(h[12], h[13], h[14], h[15])
     }
-    /// Destination address.
+    /// Returns the destination address, from octets 16 to 19 of the header.
     pub fn dst(&self) -> Ipv4Addr {
         let h = self.header;
         Ipv4Addr::new(h[16], h[17], h[18], h[19])
     }
-    /// Protocol of the payload.
+    /// Returns IANA's number of the protocol that the payload is of, 6 for TCP.
     pub fn protocol(&self) -> u8 {
         self.header[9]
     }
-    /// Time to live, in hops.
+    /// Returns the time to live: how many more hops the packet may make.
     pub fn ttl(&self) -> u8 {
         self.header[8]
     }
-    /// Differentiated services code point (RFC 2474 §3).
+    /// Returns the differentiated services code point, the high six bits of the second octet (RFC
+    /// 2474 §3).
     pub fn dscp(&self) -> u8 {
         self.header[1] >> 2
     }
-    /// ECN field (RFC 3168 §5).
+    /// Returns the ECN field, the low two bits of the second octet (RFC 3168 §5).
     pub fn ecn(&self) -> Ecn {
         Ecn::from_bits(self.header[1])
     }
-    /// Identification, which fragments of one datagram share.
+    /// Returns the identification, which fragments of one datagram share.
     pub fn ident(&self) -> u16 {
         u16::from_be_bytes([self.header[4], self.header[5]])
     }
-    /// Whether the DF flag is set: no fragmentation.
+    /// Returns whether the DF flag is set: routers must not fragment the packet.
     pub fn dont_fragment(&self) -> bool {
         self.header[6] & 0x40 != 0
     }
-    /// The datagram is in pieces: this is not all of it.
+    /// Returns whether the datagram is in pieces: this is not all of it.
     pub fn is_fragment(&self) -> bool {
         // MF or an offset.
         u16::from_be_bytes([self.header[6], self.header[7]]) & 0x3fff != 0
     }
-    /// Options with their padding.
+    /// Returns the options with their padding, 0 to 40 octets.
     pub fn options(&self) -> &'a [u8] {
         self.options
     }
-    /// What follows the header.
+    /// Returns what follows the header, as far as the total length reaches.
     pub fn payload(&self) -> &'a [u8] {
         self.payload
     }
 }
 
-/// The fields of an IPv4 header without options, of a datagram in one piece.
+/// `Ipv4Repr` has the fields of an IPv4 header without options, of a datagram in one piece.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ipv4Repr {
-    /// Source address.
+    /// `src` is the address of the interface that the packet left from.
     pub src: Ipv4Addr,
-    /// Destination address.
+    /// `dst` is the address that routers forward the packet by.
     pub dst: Ipv4Addr,
-    /// Protocol of the payload.
+    /// `protocol` is IANA's number of the protocol that the payload is of, 6 for TCP.
     pub protocol: u8,
-    /// Time to live, in hops.
+    /// `ttl` is how many more hops the packet may make; each router takes one off.
     pub ttl: u8,
-    /// Differentiated services code point (6 bits).
+    /// `dscp` is the differentiated services code point, at most 6 bits (RFC 2474 §3).
     pub dscp: u8,
-    /// ECN field (RFC 3168 §5).
+    /// `ecn` is the ECN field, which shares an octet with `dscp` (RFC 3168 §5).
     pub ecn: Ecn,
-    /// Identification, which fragments of one datagram share.
+    /// `ident` is the identification, which fragments of one datagram share.
     pub ident: u16,
-    /// The DF flag. Without it and with identification 0, a datagram is not
+    /// `dont_fragment` is the DF flag. Without it and with identification 0, a datagram is not
     /// atomic in the sense of RFC 6864 §4.
     pub dont_fragment: bool,
-    /// Octets that follow the header.
+    /// `payload_len` is how many octets follow the header, at most 65,515.
     pub payload_len: u16,
 }
 
 impl Ipv4Repr {
-    /// The fields of `packet`. Options are left behind, as a host leaves those
-    /// that it does not understand (RFC 1122 §3.2.1.8).
+    /// Reads the fields of `packet`. Options are left behind, as a host leaves those that it does
+    /// not understand (RFC 1122 §3.2.1.8).
     ///
     /// # Errors
     /// The header checksum is wrong.

@@ -19,15 +19,15 @@ use std::error::Error;
 use std::fmt;
 use std::net::Ipv6Addr;
 
-/// Length of the header, in octets.
+/// `HEADER_LEN` is the length of the header, in octets, which all packets have (RFC 8200 §3).
 pub const HEADER_LEN: usize = 40;
 
-/// Why octets are not an IPv6 packet.
+/// `Ipv6Error` says why octets are not an IPv6 packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ipv6Error {
-    /// Fewer octets than the header or the payload length say.
+    /// There are fewer octets than the header has, or than the payload length says.
     Truncated,
-    /// The version is not 6.
+    /// The version, in the high four bits of the first octet, is this one.
     Version(u8),
 }
 
@@ -64,35 +64,37 @@ impl<'a> Ipv6Packet<'a> {
         Ok(Ipv6Packet { header, payload })
     }
 
-    /// Source address.
+    /// Returns the source address, from octets 8 to 23 of the header.
     pub fn src(&self) -> Ipv6Addr {
         address(self.header, 8)
     }
-    /// Destination address.
+    /// Returns the destination address, from octets 24 to 39 of the header.
     pub fn dst(&self) -> Ipv6Addr {
         address(self.header, 24)
     }
-    /// Protocol of the payload, or number of the first extension header.
+    /// Returns the number of the payload's protocol, or of the first extension header.
     pub fn next_header(&self) -> u8 {
         self.header[6]
     }
-    /// Hop limit.
+    /// Returns the hop limit: how many more hops the packet may make (RFC 8200 §3).
     pub fn hop_limit(&self) -> u8 {
         self.header[7]
     }
-    /// Differentiated services code point (RFC 2474 §3).
+    /// Returns the differentiated services code point, the high six bits of the traffic class (RFC
+    /// 2474 §3).
     pub fn dscp(&self) -> u8 {
         (self.header[0] & 0xf) << 2 | self.header[1] >> 6
     }
-    /// ECN field (RFC 3168 §5).
+    /// Returns the ECN field, the low two bits of the traffic class (RFC 3168 §5).
     pub fn ecn(&self) -> Ecn {
         Ecn::from_bits(self.header[1] >> 4)
     }
-    /// Flow label (RFC 6437), 20 bits.
+    /// Returns the flow label, 20 bits; 0 where the source has set none (RFC 6437 §2).
     pub fn flow_label(&self) -> u32 {
         u32::from_be_bytes([0, self.header[1] & 0xf, self.header[2], self.header[3]])
     }
-    /// What follows the header.
+    /// Returns what follows the header, with extension headers, as far as the payload length
+    /// reaches.
     pub fn payload(&self) -> &'a [u8] {
         self.payload
     }
@@ -104,29 +106,29 @@ fn address(header: &[u8; HEADER_LEN], at: usize) -> Ipv6Addr {
     octets.into()
 }
 
-/// The fields of an IPv6 header.
+/// `Ipv6Repr` has the fields of an IPv6 header.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ipv6Repr {
-    /// Source address.
+    /// `src` is the address of the interface that the packet left from.
     pub src: Ipv6Addr,
-    /// Destination address.
+    /// `dst` is the address that routers forward the packet by.
     pub dst: Ipv6Addr,
-    /// Protocol of the payload, or number of the first extension header.
+    /// `next_header` is the number of the payload's protocol, or of the first extension header.
     pub next_header: u8,
-    /// Hop limit.
+    /// `hop_limit` is how many more hops the packet may make; each router takes one off.
     pub hop_limit: u8,
-    /// Differentiated services code point (6 bits).
+    /// `dscp` is the differentiated services code point, at most 6 bits (RFC 2474 §3).
     pub dscp: u8,
-    /// ECN field (RFC 3168 §5).
+    /// `ecn` is the ECN field, the low two bits of the traffic class (RFC 3168 §5).
     pub ecn: Ecn,
-    /// Flow label (20 bits).
+    /// `flow_label` has at most 20 bits; it is 0 where the source sets none (RFC 6437 §2).
     pub flow_label: u32,
-    /// Octets that follow the header.
+    /// `payload_len` is how many octets follow the header, extension headers among them.
     pub payload_len: u16,
 }
 
 impl Ipv6Repr {
-    /// The fields of `packet`.
+    /// Reads the fields of `packet`, which cannot fail: IPv6 has no header checksum.
     pub fn parse(packet: &Ipv6Packet<'_>) -> Ipv6Repr {
         Ipv6Repr {
             src: packet.src(),
@@ -140,7 +142,7 @@ impl Ipv6Repr {
         }
     }
 
-    /// Appends the header.
+    /// Appends the header, 40 octets.
     ///
     /// # Errors
     /// The DSCP or the flow label does not fit; `out` is unchanged.

@@ -28,26 +28,27 @@ mod train;
 
 pub use train::Train;
 
-/// The header that stands before each packet.
+/// `DeviceHeader` stands before each packet that a TUN device gives or takes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct DeviceHeader {
-    /// The offset at which the checksum begins to count, and where from there it belongs: there is
-    /// no more than that of the pseudo header yet.
+    /// `checksum` is there where the checksum is left to the device: the octet at which it begins
+    /// to count, and how far from there its field is. The field has the sum of the pseudo header.
     pub checksum: Option<(u16, u16)>,
-    /// TCP segments in one: octets of data of each but the last.
+    /// `segment` is there where the packet is many TCP segments in one: octets of data of each but
+    /// the last.
     pub segment: Option<u16>,
 }
 
-/// Why octets are not such a header, or do not fit the packet behind it.
+/// `DeviceError` says why octets are not such a header, or do not fit the packet behind it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DeviceError {
-    /// Fewer octets than the header has.
+    /// There are fewer octets than the header has.
     Truncated,
-    /// Segments of an unknown kind, by `gso_type`.
+    /// The segments are of a kind that is unknown here, which is this value of `gso_type`.
     Kind(u8),
-    /// The checksum would be outside of the packet.
+    /// The checksum, at this offset behind this start, would be outside of the packet.
     Checksum(u16, u16),
-    /// Segments of no octets, or of what is not TCP.
+    /// Segments of this size are of no octets, or the packet is not of TCP.
     Segment(u16),
 }
 
@@ -65,7 +66,7 @@ impl fmt::Display for DeviceError {
 }
 impl Error for DeviceError {}
 
-/// `VIRTIO_NET_HDR_F_NEEDS_CSUM`.
+/// `NEEDS_CHECKSUM` is `VIRTIO_NET_HDR_F_NEEDS_CSUM`, a bit of the first octet.
 const NEEDS_CHECKSUM: u8 = 1;
 /// `VIRTIO_NET_HDR_GSO_TCPV4`, `..._TCPV6`, and the bit `..._ECN`.
 const TCP_V4: u8 = 1;
@@ -73,10 +74,10 @@ const TCP_V6: u8 = 4;
 const WITH_CWR: u8 = 0x80;
 
 impl DeviceHeader {
-    /// Length of the header, in octets.
+    /// `LEN` is the length of the header, in octets, without the field `num_buffers`.
     pub const LEN: usize = 10;
 
-    /// The header at the start of `octets`, and what follows it.
+    /// Reads the header at the start of `octets`, and returns it with what follows it.
     ///
     /// # Errors
     /// [`DeviceError::Truncated`] and [`DeviceError::Kind`].
@@ -185,23 +186,23 @@ impl Packet {
     }
 }
 
-/// IP's number of what the packet carries.
+/// Returns the number of the protocol that the packet carries, by its IP header.
 fn protocol(octets: &[u8]) -> Option<u8> {
     let at = if octets.first()? >> 4 == 6 { 6 } else { 9 };
     octets.get(at).copied()
 }
 
-/// What stood behind one [`DeviceHeader`], packet by packet.
+/// `Packets` are what stood behind one [`DeviceHeader`], packet by packet.
 #[derive(Clone, Debug)]
 pub struct Packets<'a> {
-    /// A packet with the fields of the next packet, and the flags of all; its own data where there
-    /// is no more.
+    /// `whole` is a packet with the fields of the next packet, and the flags of all; it has its own
+    /// data where there is no more.
     whole: Option<Packet>,
-    /// Data of the next packet and those after it.
+    /// `data` is the data of the next packet and of those after it.
     data: &'a [u8],
-    /// Most data of each packet, in octets.
+    /// `size` is the most data that each packet takes, in octets.
     size: u16,
-    /// Difference from one identification to the next.
+    /// `step` is the difference from one identification to the next: 0 over IPv6, which has none.
     step: u16,
 }
 

@@ -8,28 +8,28 @@ use anabranch_units::Bytes;
 use std::fmt;
 use triomphe::ThinArc;
 
-/// The address of an interface: a number that the edge's address book turns
-/// into an IPv4 or IPv6 address. Numbers are dense, so that tables are arrays.
+/// `Addr` is the address of an interface: a number that the edge's address book turns into an IPv4
+/// or IPv6 address. Numbers are dense, so that tables are arrays.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Addr(pub u32);
 
-/// The ECN field of the IP header (RFC 3168 §5).
+/// `Ecn` is the ECN field of the IP header (RFC 3168 §5).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(u8)]
 pub enum Ecn {
-    /// The sender is not ECN-capable.
+    /// The sender does not use ECN: routers drop packets of it instead of marking them.
     #[default]
     NotEct = 0b00,
     /// ECT(1): the sender is ECN-capable, and asks for low latency (RFC 9331).
     Ect1 = 0b01,
-    /// ECT(0): the sender is ECN-capable.
+    /// ECT(0): the sender is ECN-capable, and takes a mark for a loss (RFC 3168 §5).
     Ect0 = 0b10,
-    /// Congestion experienced.
+    /// CE, congestion experienced: a router has marked the packet (RFC 3168 §5).
     Ce = 0b11,
 }
 
 impl Ecn {
-    /// The value of the low two bits; the others are ignored.
+    /// Reads the low two bits; the others are ignored.
     pub const fn from_bits(bits: u8) -> Ecn {
         match bits & 0b11 {
             0b00 => Ecn::NotEct,
@@ -54,7 +54,7 @@ enum Content {
     Octets(Octets),
 }
 
-/// Some of the octets that several payloads share.
+/// `Octets` is a range of octets that several payloads share.
 #[derive(Clone)]
 struct Octets {
     shared: ThinArc<(), u8>,
@@ -83,25 +83,25 @@ impl fmt::Debug for Octets {
 }
 
 impl Payload {
-    /// A payload without octets.
+    /// `EMPTY` is a payload without octets, as a bare ACK has it.
     pub const EMPTY: Payload = Payload::virtual_of(0);
 
-    /// A payload that is only a length.
+    /// Makes a payload that is only a length, in octets.
     pub const fn virtual_of(len: u32) -> Payload {
         Payload(Content::Length(len))
     }
-    /// A payload of real octets, which are copied; of less than 4 GiB.
+    /// Makes a payload of real octets, which are copied; of less than 4 GiB.
     pub fn of_octets(octets: impl AsRef<[u8]>) -> Payload {
         let octets = octets.as_ref();
         let len = u32::try_from(octets.len()).expect("a payload has less than 4 GiB");
         let shared = ThinArc::from_header_and_slice((), octets);
         Payload(Content::Octets(Octets { shared, start: 0, len }))
     }
-    /// The payload that stands in `octets` of a packet.
+    /// Makes the payload that stands in `octets` of a packet.
     pub(crate) fn from_wire(octets: &[u8]) -> Payload {
         if octets.is_empty() { Payload::EMPTY } else { Payload::of_octets(octets) }
     }
-    /// The `len` octets from the `start`-th on; panics where there are fewer.
+    /// Returns the `len` octets from the `start`-th on; panics where there are fewer.
     #[must_use]
     pub fn part(&self, start: u32, len: u32) -> Payload {
         assert!(start.checked_add(len).is_some_and(|end| end <= self.len()), "a part of a payload");
@@ -114,8 +114,8 @@ impl Payload {
             }),
         })
     }
-    /// One after the other: a length if all are lengths; where some are real,
-    /// the others are zeros.
+    /// Joins payloads, one after the other: a length if all are lengths; where some are real, the
+    /// others are zeros.
     pub fn join<'a>(parts: impl Iterator<Item = &'a Payload> + Clone) -> Payload {
         let len = parts.clone().map(Payload::len).sum();
         if parts.clone().all(|part| part.octets().is_none()) {
@@ -130,18 +130,18 @@ impl Payload {
         }
         Payload::of_octets(octets)
     }
-    /// Returns the number of octets.
+    /// Returns how many octets the payload has, real or counted.
     pub fn len(&self) -> u32 {
         match &self.0 {
             Content::Length(len) => *len,
             Content::Octets(octets) => octets.len,
         }
     }
-    /// True when there is nothing.
+    /// Returns whether the payload has no octets, real or counted.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
-    /// The octets, where they are real.
+    /// Returns the octets where they are real; `None` where the payload is only a length.
     pub fn octets(&self) -> Option<&[u8]> {
         match &self.0 {
             Content::Length(_) => None,
@@ -156,60 +156,61 @@ impl Default for Payload {
     }
 }
 
-/// What the IP packet carries.
+/// `Body` is what the IP packet carries behind its header.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Body {
-    /// A TCP segment (RFC 9293).
+    /// `Tcp` is a segment: header, options and data (RFC 9293 §3.1).
     Tcp(TcpSegment),
-    /// An ICMP error of IPv4 or IPv6.
+    /// `Icmp` is an ICMP error of IPv4 or IPv6; other messages are `Other`.
     Icmp(Box<Icmp>),
-    /// An SCTP packet (RFC 9260).
+    /// `Sctp` is a packet of chunks, in IP or in UDP (RFC 9260 §3, RFC 6951).
     Sctp(Box<SctpPacket>),
-    /// A UDP datagram (RFC 768).
+    /// `Udp` is a datagram: ports and data (RFC 768).
     Udp(UdpDatagram),
-    /// Any other protocol: its IP protocol number and its octets.
+    /// `Other` is of any other protocol: its IP protocol number and its octets.
     Other {
-        /// IP protocol number.
+        /// `protocol` is IANA's number of the protocol, from the IP header.
         protocol: u8,
-        /// What follows the IP header.
+        /// `payload` is all that follows the IP header.
         payload: Payload,
     },
 }
 
-/// A packet as a value: fields of the IP header, and the transport's packet.
+/// `Packet` is a packet as a value: fields of the IP header, and the transport's packet.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Packet {
-    /// Source address.
+    /// `src` is the interface that the packet says it left from.
     pub src: Addr,
-    /// Destination address.
+    /// `dst` is the interface that the packet goes to.
     pub dst: Addr,
-    /// Time to live, in hops.
+    /// `ttl` is how many more hops the packet may make; over IPv6 it is the hop limit.
     pub ttl: u8,
-    /// Differentiated services code point (6 bits).
+    /// `dscp` is the differentiated services code point, at most 6 bits (RFC 2474 §3).
     pub dscp: u8,
-    /// ECN field (RFC 3168 §5).
+    /// `ecn` is the ECN field: the sender sets ECT, routers set CE (RFC 3168 §5).
     pub ecn: Ecn,
-    /// IPv4 identification; 0 for atomic datagrams (RFC 6864).
+    /// `ident` is the IPv4 identification; it is 0 for atomic datagrams (RFC 6864 §4).
     pub ident: u16,
-    /// IP may cut the packet into fragments where a link takes no more: the DF flag is not set (RFC
-    /// 791), or the source cuts (RFC 8200 §4.5). The fragments have the identification `ident`.
+    /// `may_fragment` says that IP may cut the packet into fragments where a link takes no more:
+    /// the DF flag is not set (RFC 791), or the source cuts (RFC 8200 §4.5). The fragments have the
+    /// identification `ident`.
     pub may_fragment: bool,
-    /// The transport's packet.
+    /// `body` is the transport's packet, header and data.
     pub body: Body,
 }
 
-/// What identifies a flow in one direction: addresses, protocol and ports.
+/// `FlowKey` identifies a flow in one direction by addresses, protocol and ports.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct FlowKey {
-    /// Source address.
+    /// `src` is the address that the flow's packets come from.
     pub src: Addr,
-    /// Destination address.
+    /// `dst` is the address that the flow's packets go to.
     pub dst: Addr,
-    /// IP protocol number of the transport.
+    /// `protocol` is IANA's number of the transport; SCTP in UDP has that of SCTP.
     pub protocol: u8,
-    /// Source port, 0 where the protocol has none.
+    /// `src_port` is the transport's source port; it is 0 where the protocol has none.
     pub src_port: u16,
-    /// Destination port, 0 where the protocol has none.
+    /// `dst_port` is the transport's destination port; it is 0 where the protocol has none.
     pub dst_port: u16,
 }
 
@@ -228,21 +229,22 @@ impl FlowKey {
 }
 
 impl Packet {
-    /// Length of the IPv4 header without options.
+    /// `IP_HEADER` is the length of the IPv4 header without options, in octets (RFC 791 §3.1).
     pub const IP_HEADER: u32 = 20;
-    /// Octets by which the header of IPv6 is longer (RFC 8200 §3).
+    /// `IPV6_LONGER` is by how many octets the header of IPv6 is longer (RFC 8200 §3).
     pub const IPV6_LONGER: u32 = 20;
 
-    /// Time to live that a packet begins with, unless its sender says another (RFC 1700).
+    /// `TTL` is the time to live, in hops, that a packet begins with unless its sender says another
+    /// (RFC 1700).
     pub const TTL: u8 = 64;
 
-    /// A packet with the usual IP fields (TTL 64, not ECN-capable).
+    /// Makes a packet with the usual IP fields (TTL 64, not ECN-capable).
     pub const fn new(src: Addr, dst: Addr, body: Body) -> Packet {
         let (ttl, ecn) = (Packet::TTL, Ecn::NotEct);
         Packet { src, dst, ttl, dscp: 0, ecn, ident: 0, may_fragment: false, body }
     }
 
-    /// Length on the wire as IPv4: IP header, transport header with options,
+    /// Returns the length on the wire as IPv4, in octets: IP header, transport header with options,
     /// payload. Links charge this length; they add no framing.
     pub fn wire_len(&self) -> Bytes {
         let body = match &self.body {
@@ -255,9 +257,8 @@ impl Packet {
         Bytes((Self::IP_HEADER + body) as u64)
     }
 
-    /// Length on the wire where these addresses are of IPv6: the header of IP
-    /// (RFC 8200 §3) and the one that ICMP quotes have 20 octets more, addresses
-    /// inside SCTP's chunks 12.
+    /// Returns the length on the wire where these addresses are of IPv6: the header of IP (RFC 8200
+    /// §3) and the one that ICMP quotes have 20 octets more, addresses inside SCTP's chunks 12.
     pub fn wire_len_with(&self, is_ipv6: impl Fn(Addr) -> bool) -> Bytes {
         let headers = match &self.body {
             Body::Icmp(_) => 2,
@@ -271,9 +272,9 @@ impl Packet {
         Bytes(as_ipv4 + longer)
     }
 
-    /// Octets that `size` octets, an IP header included, take in fragments of at most `mtu`: each has a
-    /// header of its own, and all but the last carry a multiple of eight octets (RFC 791 §3.2, RFC
-    /// 8200 §4.5).
+    /// Returns the octets that `size` octets, an IP header included, take in fragments of at most
+    /// `mtu`: each has a header of its own, and all but the last carry a multiple of eight octets
+    /// (RFC 791 §3.2, RFC 8200 §4.5).
     pub const fn len_in_fragments(size: u32, mtu: u32, is_ipv6: bool) -> u32 {
         let (header, own) = match is_ipv6 {
             // The Fragment header has 8 octets.
@@ -285,7 +286,8 @@ impl Packet {
         carried + carried.div_ceil(piece) * own
     }
 
-    /// Octets carried for the transport's user.
+    /// Returns how many octets the packet carries for the transport's user, headers and padding
+    /// left out.
     pub fn payload_len(&self) -> u32 {
         match &self.body {
             Body::Tcp(segment) => segment.payload.len(),
@@ -296,8 +298,8 @@ impl Packet {
         }
     }
 
-    /// Octets at the end of the packet that are written by a pattern because its payload is only a
-    /// length: with the padding of an SCTP chunk, and of the last chunk alone.
+    /// Returns how many octets at the end of the packet are written by a pattern because its
+    /// payload is only a length: with the padding of an SCTP chunk, and of the last chunk alone.
     pub fn synthetic_tail(&self) -> u32 {
         let of = |payload: &Payload| if payload.octets().is_none() { payload.len() } else { 0 };
         match &self.body {
@@ -316,15 +318,15 @@ impl Packet {
         }
     }
 
-    /// The transport's checksum is zero although that is not right (RFC 9653): it protects nothing, and a
-    /// receiver that has not agreed to that drops the packet.
+    /// Returns whether the transport's checksum is zero although that is not right (RFC 9653): it
+    /// protects nothing, and a receiver that has not agreed to that drops the packet.
     #[inline]
     pub fn has_zero_checksum(&self) -> bool {
         matches!(&self.body, Body::Sctp(sctp) if sctp.zero_checksum)
     }
 
-    /// The packet acknowledges and carries nothing else (no payload, no
-    /// connection set-up or end): what an ACK-delaying router may hold back.
+    /// Returns whether the packet acknowledges and carries nothing else (no payload, no connection
+    /// set-up or end): what an ACK-delaying router may hold back.
     pub fn is_pure_ack(&self) -> bool {
         match &self.body {
             Body::Tcp(segment) => {
@@ -341,7 +343,7 @@ impl Packet {
         }
     }
 
-    /// The flow that the packet belongs to.
+    /// Returns the flow that the packet belongs to, in the packet's direction.
     pub fn flow_key(&self) -> FlowKey {
         let (protocol, src_port, dst_port) = match &self.body {
             Body::Tcp(segment) => (6, segment.src_port, segment.dst_port),

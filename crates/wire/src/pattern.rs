@@ -23,11 +23,11 @@ use std::fmt;
 /// The first octet that is not what the pattern has at its position.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Mismatch {
-    /// Position in the stream.
+    /// `position` is where the octet stands in the stream, the first at 0.
     pub position: u64,
-    /// The octet of the pattern.
+    /// `expected` is the octet that the pattern has at that position.
     pub expected: u8,
-    /// The octet that was there.
+    /// `found` is the octet that was there instead.
     pub found: u8,
 }
 
@@ -111,7 +111,7 @@ pub fn fill_sequence(seq: Serial32, out: &mut [u8]) {
     }
 }
 
-/// Indexes of words wrap where positions do.
+/// Returns the index of the next word; indexes wrap where positions do, at 2^64 octets.
 const fn next(index: u64) -> u64 {
     (index + 1) % (1 << 61)
 }

@@ -22,7 +22,7 @@ use anabranch_units::Time;
 use std::io::{self, Error, ErrorKind, Write};
 use std::num::NonZeroU32;
 
-/// Link type of packets that begin with the IP header.
+/// `LINKTYPE_RAW` is the link type of packets that begin with the IP header.
 const LINKTYPE_RAW: u16 = 101;
 
 const SECTION_HEADER: u32 = 0x0a0d_0d0a;
@@ -30,16 +30,19 @@ const INTERFACE_DESCRIPTION: u32 = 1;
 const ENHANCED_PACKET: u32 = 6;
 const BYTE_ORDER_MAGIC: u32 = 0x1a2b_3c4d;
 
-/// Code of the option `shb_userappl`, §4.1.
+/// `USER_APPLICATION` is the code of the option `shb_userappl`, which names the writing program
+/// (§4.1).
 const USER_APPLICATION: u16 = 4;
-/// Code of the option `if_name`, §4.2.
+/// `IF_NAME` is the code of the option `if_name`, which names an interface (§4.2).
 const IF_NAME: u16 = 2;
-/// Code of the option `epb_flags`, §4.3.1.
+/// `EPB_FLAGS` is the code of the option `epb_flags`, whose low two bits are the direction
+/// (§4.3.1).
 const EPB_FLAGS: u16 = 2;
-/// `if_tsresol`, §4.2: the negative power of ten of the unit of time.
+/// `IF_TSRESOL` is the code of the option `if_tsresol`: the negative power of ten of the unit of
+/// time (§4.2).
 const IF_TSRESOL: u16 = 9;
 
-/// The direction in which a packet went at a host.
+/// `Direction` is the way in which a packet went at a host.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Direction {
     /// The host received the packet.
@@ -48,7 +51,7 @@ pub enum Direction {
     Outbound,
 }
 
-/// The length of each packet that a capture keeps. The original length is always there.
+/// `Snap` is how much of each packet a capture keeps. The original length is always there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Snap {
     /// All but the payload at the end that exists only as a length
@@ -61,7 +64,7 @@ pub enum Snap {
     Octets(NonZeroU32),
 }
 
-/// Writes a capture.
+/// `Writer` writes a capture, one block after the other.
 ///
 /// ```
 /// use anabranch_units::Time;
@@ -82,7 +85,7 @@ pub enum Snap {
 #[derive(Debug)]
 pub struct Writer<W: Write> {
     out: W,
-    /// The length of its packets that each interface keeps.
+    /// `snaps` has how much of its packets each interface keeps.
     snaps: Vec<Snap>,
     /// The block in the making, and the packet in the making: kept for their
     /// room.
@@ -91,7 +94,7 @@ pub struct Writer<W: Write> {
 }
 
 impl<W: Write> Writer<W> {
-    /// Starts a capture.
+    /// Starts a capture: writes the header of its one section.
     ///
     /// # Errors
     /// Those of the output.
@@ -189,7 +192,7 @@ impl<W: Write> Writer<W> {
         self.end()
     }
 
-    /// Adds a packet as a value.
+    /// Writes a packet that is given as a value.
     ///
     /// # Errors
     /// Those of [`Writer::packet`], and `InvalidData` with the

@@ -13,20 +13,20 @@
 use crate::packet::{Body, Ecn, Packet};
 use crate::tcp::{SackBlocks, TcpOptions, TcpSegment};
 
-/// What a pure ACK is to an older one.
+/// `AckRelation` says what a pure ACK is to an older one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AckRelation {
     /// It is of another flow, or lacks something that the older one says.
     Unrelated,
     /// It has the same acknowledgment number: a duplicate, or a change of the window.
     Repeats,
-    /// Acknowledges more, and says all that the older one says.
+    /// It acknowledges more, and says all that the older one says.
     Supersedes,
 }
 
 impl Packet {
-    /// Both are TCP and acknowledge the same octet; of one flow, pure ACKs that
-    /// do are duplicates, or changes of the window.
+    /// Returns whether both are TCP and acknowledge the same octet; of one flow, pure ACKs that do
+    /// are duplicates, or changes of the window.
     pub fn has_ack_number_of(&self, other: &Packet) -> bool {
         match (&self.body, &other.body) {
             (Body::Tcp(a), Body::Tcp(b)) => a.ack == b.ack,
@@ -58,8 +58,8 @@ impl Packet {
     }
 }
 
-/// All options but SACK blocks are alike, of timestamps that there are any. The
-/// DSS of Multipath TCP is kept in the room of SACK blocks.
+/// Returns whether all options but SACK blocks are alike, of timestamps that there are any. The DSS
+/// of Multipath TCP is kept in the room of SACK blocks.
 fn have_like_options(new: &TcpOptions, old: &TcpOptions) -> bool {
     let TcpOptions {
         mss,
@@ -80,8 +80,8 @@ fn have_like_options(new: &TcpOptions, old: &TcpOptions) -> bool {
         && new.dss() == old.dss()
 }
 
-/// The first block is a D-SACK (RFC 2883 §4): acknowledged already, or within
-/// the second.
+/// Returns whether the first block is a D-SACK (RFC 2883 §4): acknowledged already, or within the
+/// second.
 fn reports_duplicate(segment: &TcpSegment) -> bool {
     match segment.options.sack.as_slice() {
         [] => false,

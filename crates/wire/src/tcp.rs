@@ -18,28 +18,29 @@ pub use segment::{TcpError, TcpView};
 use crate::packet::Payload;
 use anabranch_units::Serial32;
 
-/// Control bits (RFC 9293 §3.1), with AE of Accurate ECN.
+/// `TcpFlags` has the control bits (RFC 9293 §3.1), with AE of Accurate ECN.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct TcpFlags(pub u16);
 
 impl TcpFlags {
-    /// No more data from sender.
+    /// FIN: the sender has no more data; it takes a sequence number.
     pub const FIN: TcpFlags = TcpFlags(0x001);
-    /// Synchronize sequence numbers.
+    /// SYN: the sequence number is the initial one, which the SYN takes.
     pub const SYN: TcpFlags = TcpFlags(0x002);
-    /// RST: resets the connection.
+    /// RST: the connection ends at once, for the receiver too, without an answer.
     pub const RST: TcpFlags = TcpFlags(0x004);
-    /// PSH: asks the receiver to hand the data on.
+    /// PSH: the receiver is to hand the data on, rather than wait for more.
     pub const PSH: TcpFlags = TcpFlags(0x008);
-    /// Acknowledgment field is significant.
+    /// ACK: the acknowledgment number counts, as on all segments once a connection is open.
     pub const ACK: TcpFlags = TcpFlags(0x010);
-    /// Urgent pointer field is significant.
+    /// URG: the urgent pointer counts.
     pub const URG: TcpFlags = TcpFlags(0x020);
-    /// ECE: echoes congestion (RFC 3168).
+    /// ECE: echoes congestion; on a SYN it offers ECN (RFC 3168 §6.1).
     pub const ECE: TcpFlags = TcpFlags(0x040);
-    /// Congestion window reduced (RFC 3168).
+    /// CWR: the window was reduced for an echo; on a SYN it offers ECN (RFC 3168 §6.1).
     pub const CWR: TcpFlags = TcpFlags(0x080);
-    /// AE: the third bit of the ACE field (RFC 9768).
+    /// AE: with CWR and ECE the counter ACE of Accurate ECN, of which it is the highest bit (RFC
+    /// 9768).
     pub const AE: TcpFlags = TcpFlags(0x100);
 
     /// Returns the bits that are in either.
@@ -52,35 +53,35 @@ impl TcpFlags {
     pub const fn without(self, other: TcpFlags) -> TcpFlags {
         TcpFlags(self.0 & !other.0)
     }
-    /// All bits of `other` are set.
+    /// Returns whether all bits of `other` are set.
     pub const fn contains(self, other: TcpFlags) -> bool {
         self.0 & other.0 == other.0
     }
-    /// Some bit of `other` is set.
+    /// Returns whether some bit of `other` is set.
     pub const fn intersects(self, other: TcpFlags) -> bool {
         self.0 & other.0 != 0
     }
 }
 
-/// The timestamps option (RFC 7323 §3.2).
+/// `Timestamps` is the timestamps option (RFC 7323 §3.2).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Timestamps {
-    /// TSval, the sender's clock.
+    /// `value` is TSval, the sender's clock in ticks of its own.
     pub value: u32,
-    /// TSecr, the echoed clock; valid when ACK is set.
+    /// `echo` is TSecr, the peer's clock as it came; it is valid when ACK is set.
     pub echo: u32,
 }
 
-/// One SACK block (RFC 2018 §3): octets `left` up to, not including, `right`.
+/// `SackBlock` is one SACK block (RFC 2018 §3): octets `left` up to, not including, `right`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SackBlock {
-    /// First octet of the block.
+    /// `left` is the sequence number of the block's first octet.
     pub left: Serial32,
-    /// The octet after the last of the block.
+    /// `right` is the sequence number after that of the block's last octet.
     pub right: Serial32,
 }
 
-/// Up to four SACK blocks, in the order of the option. A DSS shares their room:
+/// `SackBlocks` are up to four SACK blocks, in the order of the option. A DSS shares their room:
 /// see [`options::mptcp`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SackBlocks {
@@ -93,7 +94,7 @@ pub struct SackBlocks {
 }
 
 impl SackBlocks {
-    /// An option without blocks.
+    /// `NONE` has no blocks, so that no option is written.
     pub const NONE: SackBlocks = SackBlocks {
         len: 0,
         dss: 0,
@@ -114,40 +115,42 @@ impl SackBlocks {
     pub fn as_slice(&self) -> &[SackBlock] {
         &self.blocks[..self.len as usize]
     }
-    /// Whether there is no block.
+    /// Returns whether there is no block.
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }
 }
 
-/// Options of a segment that this crate understands; others are kept whole.
+/// `TcpOptions` are those options of a segment that this crate understands; others are kept whole.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct TcpOptions {
-    /// Maximum segment size (SYN only).
+    /// `mss` is the maximum segment size that the sender takes, in octets (RFC 9293 §3.7.1; SYN
+    /// only).
     pub mss: Option<u16>,
-    /// Window scale shift (RFC 7323 §2; SYN only).
+    /// `window_scale` is by how many bits windows of the sender are shifted (RFC 7323 §2; SYN
+    /// only).
     pub window_scale: Option<u8>,
-    /// SACK permitted (RFC 2018 §2; SYN only).
+    /// `sack_permitted` says that the sender takes SACK blocks (RFC 2018 §2; SYN only).
     pub sack_permitted: bool,
-    /// Window scale stands before SACK permitted and timestamps, as BSD stacks write a SYN; true
-    /// only where it is there with one of them.
+    /// `scale_first` says that the window scale stands before SACK permitted and timestamps, as BSD
+    /// stacks write a SYN; it is true only where it is there with one of them.
     pub scale_first: bool,
-    /// Timestamps (RFC 7323 §3).
+    /// `timestamps` are the sender's clock and an echo of the peer's (RFC 7323 §3).
     pub timestamps: Option<Timestamps>,
-    /// SACK blocks, and the DSS of Multipath TCP ([`TcpOptions::dss`]).
+    /// `sack` has the SACK blocks, and the DSS of Multipath TCP ([`TcpOptions::dss`]).
     pub sack: SackBlocks,
-    /// Octets by ECN codepoint (RFC 9768); in a box, so that a packet stays
+    /// `acc_ecn` has octets by ECN codepoint (RFC 9768); it is in a box, so that a packet stays
     /// small.
     pub acc_ecn: Option<Box<AccEcn>>,
-    /// What few segments carry; [`TcpOptions::parse`] makes no empty box.
+    /// `rare` is what few segments carry; [`TcpOptions::parse`] makes no empty box.
     pub rare: Option<Box<RareOptions>>,
 }
 
 impl TcpOptions {
-    /// Length on the wire, padded to a multiple of four. Layout: MSS 4; SACK
-    /// permitted 2, window scale 3, timestamps 10 and SACK 2 + 8n, each padded
-    /// with leading NOPs to a multiple of four (SACK permitted and timestamps
-    /// share one word's padding), then AccECN 2 + 3n, DSS and the rare ones.
+    /// Returns the length on the wire, padded to a multiple of four. Layout: MSS 4; SACK permitted
+    /// 2, window scale 3, timestamps 10 and SACK 2 + 8n, each padded with leading NOPs to a
+    /// multiple of four (SACK permitted and timestamps share one word's padding), then AccECN 2 +
+    /// 3n, DSS and the rare ones.
     pub fn wire_len(&self) -> u32 {
         let mut len = 0;
         if self.mss.is_some() {
@@ -175,39 +178,39 @@ impl TcpOptions {
     }
 }
 
-/// A TCP segment: header fields, options and data.
+/// `TcpSegment` is a segment: header fields, options and data.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TcpSegment {
-    /// Source port.
+    /// `src_port` is the port of the sending socket.
     pub src_port: u16,
-    /// Destination port.
+    /// `dst_port` is the port of the socket that the segment is for.
     pub dst_port: u16,
-    /// Sequence number of the first octet (of the SYN when set).
+    /// `seq` is the sequence number of the first octet, of the SYN where that is set.
     pub seq: Serial32,
-    /// Acknowledgment number; meaningful with [`TcpFlags::ACK`].
+    /// `ack` is the next sequence number that the sender expects; it counts with [`TcpFlags::ACK`].
     pub ack: Serial32,
-    /// Control bits, ECN's included.
+    /// `flags` are the control bits, ECN's included.
     pub flags: TcpFlags,
-    /// Window field as on the wire, before scaling.
+    /// `window` is the window field as on the wire, before scaling.
     pub window: u16,
-    /// Urgent pointer; meaningful with [`TcpFlags::URG`].
+    /// `urgent` is the urgent pointer, an offset from `seq`; it counts with [`TcpFlags::URG`].
     pub urgent: u16,
-    /// Options of the header.
+    /// `options` are what stands between the fixed header and the data.
     pub options: TcpOptions,
-    /// Data that follows the header.
+    /// `payload` is the data that follows the header, real or counted.
     pub payload: Payload,
 }
 
 impl TcpSegment {
-    /// Length of the header without options.
+    /// `HEADER` is the length of the header without options, in octets.
     pub const HEADER: u32 = 20;
 
-    /// Header, options and payload, in octets.
+    /// Returns the length of header, options and payload, in octets.
     pub fn wire_len(&self) -> u32 {
         Self::HEADER + self.options.wire_len() + self.payload.len()
     }
-    /// Sequence space that the segment takes: payload, SYN and FIN
-    /// (RFC 9293 §3.4, SEG.LEN).
+    /// Returns the sequence space that the segment takes: payload, SYN and FIN (RFC 9293 §3.4,
+    /// SEG.LEN).
     pub fn seq_len(&self) -> u32 {
         self.payload.len()
             + self.flags.contains(TcpFlags::SYN) as u32

@@ -20,7 +20,7 @@ use crate::pattern;
 use std::error::Error;
 use std::fmt;
 
-/// The first data octets of a datagram, at most [`Head::MOST`].
+/// `Head` has the first data octets of a datagram, at most [`Head::MOST`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Head {
     octets: [u8; Head::MOST],
@@ -28,7 +28,7 @@ pub struct Head {
 }
 
 impl Head {
-    /// Most octets: a fixed header of RTP (RFC 3550 §5.1).
+    /// `MOST` is how many octets a head can have: a fixed header of RTP (RFC 3550 §5.1).
     pub const MOST: usize = 12;
 
     /// Makes a head of these octets.
@@ -41,33 +41,35 @@ impl Head {
         Head { octets, len: first.len() as u8 }
     }
 
-    /// Returns the octets of the head.
+    /// Returns the octets of the head, 0 to [`Head::MOST`].
     pub fn octets(&self) -> &[u8] {
         &self.octets[..usize::from(self.len)]
     }
 }
 
-/// A datagram: ports, and data whose first octets may be real while the rest is counted.
+/// `UdpDatagram` is a datagram: ports, and data whose first octets may be real while the rest is
+/// counted.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct UdpDatagram {
-    /// Source port.
+    /// `src_port` is the sender's port, to which answers go; 0 says that none is expected (RFC
+    /// 768).
     pub src_port: u16,
-    /// Destination port.
+    /// `dst_port` is the port at the destination host that the datagram is for.
     pub dst_port: u16,
-    /// The first data octets, always real.
+    /// `head` has the first data octets, which are always real.
     pub head: Head,
-    /// The data octets that follow the head.
+    /// `payload` is the data that follows the head, real or counted.
     pub payload: Payload,
 }
 
-/// Why octets are not a UDP datagram.
+/// `UdpError` says why octets are not a UDP datagram.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum UdpError {
-    /// Fewer octets than the header or its length field say.
+    /// There are fewer octets than the header has, or than its length field says.
     Truncated,
-    /// The length field does not cover the header.
+    /// The length field, in octets, does not cover the header of 8.
     Length(u16),
-    /// The checksum is wrong, or absent over IPv6.
+    /// The checksum is wrong, or absent over IPv6 (RFC 8200 §8.1).
     Checksum,
 }
 
@@ -83,26 +85,27 @@ impl fmt::Display for UdpError {
 impl Error for UdpError {}
 
 impl UdpDatagram {
-    /// IP protocol number of UDP.
+    /// `PROTOCOL` is IANA's number of UDP, for the IP header.
     pub const PROTOCOL: u8 = 17;
-    /// Octets of the UDP header.
+    /// `HEADER` is the length of the UDP header, in octets.
     pub const HEADER: u32 = 8;
-    /// Most data octets: the length field has 16 bits, and IPv4's counts its header of 20 octets, too.
+    /// `MOST_DATA` is how many data octets fit: the length field has 16 bits, and IPv4's counts its
+    /// header of 20 octets, too.
     pub const MOST_DATA: u32 = 65_535 - 20 - Self::HEADER;
 
-    /// A datagram of real octets; those that fit stand in its head.
+    /// Makes a datagram of real octets; those that fit stand in its head.
     pub fn of_octets(src_port: u16, dst_port: u16, data: &[u8]) -> UdpDatagram {
         let (head, rest) = data.split_at(data.len().min(Head::MOST));
         let payload = Payload::from_wire(rest);
         UdpDatagram { src_port, dst_port, head: Head::new(head), payload }
     }
 
-    /// Returns the number of data octets.
+    /// Returns how many data octets there are, in head and payload.
     pub fn data_len(&self) -> u32 {
         u32::from(self.head.len) + self.payload.len()
     }
 
-    /// Length on the wire: header and data.
+    /// Returns the length on the wire, in octets: header, head and payload.
     pub fn wire_len(&self) -> u32 {
         Self::HEADER + self.data_len()
     }
@@ -121,7 +124,8 @@ impl UdpDatagram {
         }
     }
 
-    /// What a parser makes of its octets.
+    /// Returns what a parser makes of the datagram's octets: all are real, and the head is full
+    /// before the payload begins.
     #[must_use]
     pub fn canonical(&self) -> UdpDatagram {
         let mut data = Vec::new();

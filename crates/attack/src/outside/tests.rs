@@ -135,15 +135,18 @@ fn forged_acks_are_of_what_was_sent_or_of_anything() {
         .collect::<Vec<_>>()
     };
     for aim in [Aim::Exact, Aim::Window] {
-        assert!(acks(Kind::BlindAck, aim).iter().all(|it| it.1 == 2000 && it.2.is_empty()));
+        assert!(
+            acks(Kind::BlindAck, aim)
+                .iter()
+                .all(|(_, ack, sacks)| *ack == 2000 && sacks.is_empty())
+        );
     }
     let of_sacks = acks(Kind::BlindSack, Aim::Exact);
-    assert!(of_sacks.iter().all(|it| (it.0, it.1) == (1000, 2000)));
-    let block =
-        |it: &(u32, u32, SackBlocks)| it.2.as_slice().first().map(|b| (b.left.0, b.right.0));
-    assert!(of_sacks.iter().all(|it| block(it) == Some((6380, 7840))));
+    assert!(of_sacks.iter().all(|(seq, ack, _)| (*seq, *ack) == (1000, 2000)));
+    let block = |sacks: &SackBlocks| sacks.as_slice().first().map(|b| (b.left.0, b.right.0));
+    assert!(of_sacks.iter().all(|(_, _, sacks)| block(sacks) == Some((6380, 7840))));
     let random = acks(Kind::BlindAck, Aim::Random);
-    assert!(random.iter().filter(|it| it.1 == 2000).count() < 2);
+    assert!(random.iter().filter(|(_, ack, _)| *ack == 2000).count() < 2);
 }
 
 /// Whoever does not know the verification tag guesses it (RFC 9260 §8.5).
@@ -173,7 +176,7 @@ fn chunks_have_the_tag_where_it_is_known() {
         assert_eq!((tag, data.tsn.0), (77, 12));
     }
     for kind in [Kind::BlindAck, Kind::BlindSack, Kind::BlindData] {
-        assert!(chunks(kind, Aim::Random).iter().filter(|it| it.0 == 77).count() < 2);
+        assert!(chunks(kind, Aim::Random).iter().filter(|(tag, _)| *tag == 77).count() < 2);
     }
 }
 

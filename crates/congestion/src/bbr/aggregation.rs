@@ -9,11 +9,11 @@
 use super::filter::MaxFilter;
 use anabranch_units::Time;
 
-/// The excess of the last ten rounds (`BBR.ExtraAckedFilterLen`).
+/// `Aggregation` is the excess of the last ten rounds (`BBR.ExtraAckedFilterLen`).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Aggregation {
     interval_start: Time,
-    /// Octets acknowledged since then.
+    /// `delivered` is how many octets were acknowledged since `interval_start`.
     delivered: f64,
     filter: MaxFilter,
 }
@@ -47,7 +47,7 @@ impl Aggregation {
         self.filter.max() as u64
     }
 
-    /// The excess of the last round trip, which began in the round before (in Startup).
+    /// Returns the excess of the last round trip, which began in the round before (in Startup).
     pub(crate) fn extra_acked_lately(&self) -> u64 {
         self.filter.lately() as u64
     }

@@ -3,8 +3,8 @@
 /// `BBRBtlBwFilterLen`, rounds.
 const ROUNDS: usize = 10;
 
-/// A maximum over the last ten rounds, the current one included: a value for
-/// each round.
+/// `MaxFilter` is a maximum over the last ten rounds, the current one included: a value for each
+/// round.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct MaxFilter {
     values: [f64; ROUNDS],
@@ -13,12 +13,12 @@ pub(super) struct MaxFilter {
 }
 
 impl MaxFilter {
-    /// The maximum; 0 when nothing was seen. Stays what it was while nothing is.
+    /// Returns the maximum; 0 when nothing was seen. Stays what it was while nothing is.
     pub(super) fn max(&self) -> f64 {
         self.max
     }
 
-    /// The maximum of the current round and the one before.
+    /// Returns the maximum of the current round and the one before.
     pub(super) fn lately(&self) -> f64 {
         let slot = |round: u64| self.values[(round % ROUNDS as u64) as usize];
         slot(self.round).max(self.round.checked_sub(1).map_or(0.0, slot))

@@ -9,7 +9,7 @@ use anabranch_units::Time;
 /// `BBRStartupFullLossCnt`: ranges lost in a round that may end Startup.
 const STARTUP_FULL_LOSS_COUNT: u32 = 6;
 
-/// The long-term model beside `max_bw`.
+/// `LongTerm` is the part of the long-term model beside `max_bw`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LongTerm {
     /// `BBR.inflight_longterm`; infinite before a probe has lost too much.
@@ -86,7 +86,7 @@ impl ShortTerm {
     }
 }
 
-/// What a loss that turns out to be none gives back.
+/// `Saved` is what a loss that turns out to be none gives back.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Saved {
     /// A loss saved something, and no undo has taken it back.
@@ -150,7 +150,7 @@ impl Model {
         s.inflight = s.inflight_latest.max(beta * s.inflight);
     }
 
-    /// "ECN": what was marked counts as congestion, as if it had been lost.
+    /// Counts what was marked as congestion, as if it had been lost ("ECN").
     fn hear_marks(&mut self, news: &News) {
         if self.rounds.start {
             (self.short_term.delivered, self.short_term.marked) = (0, 0);

@@ -7,7 +7,7 @@ use anabranch_units::{Span, Time};
 /// `BBR.ack_phase`: what the acknowledgments that come now tell of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum AckPhase {
-    /// They tell nothing of a probe.
+    /// They tell nothing of a probe for bandwidth.
     #[default]
     Init,
     /// They acknowledge what was sent in ProbeBW_REFILL, at the estimated bandwidth.
@@ -20,7 +20,7 @@ enum AckPhase {
     ProbeStopping,
 }
 
-/// Position in the cycle of ProbeBW, and the state of its probe for bandwidth.
+/// `Cycle` is the position in the cycle of ProbeBW, and the state of its probe for bandwidth.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cycle {
     ack_phase: AckPhase,

@@ -4,7 +4,7 @@ use super::Model;
 use crate::{Feedback, PathView};
 use anabranch_units::{Span, Time};
 
-/// What one acknowledgment brings (`RS` and `C`), as the steps need it.
+/// `News` is what one acknowledgment brings (`RS` and `C`), as the steps need it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct News {
     pub(super) now: Time,
@@ -25,7 +25,7 @@ pub(super) struct News {
     pub(super) lost: u64,
     /// `RS.rtt`: the round-trip sample, if this acknowledgment gives one.
     pub(super) rtt: Option<Span>,
-    /// Octets of [`News::newly_acked`] that met congestion.
+    /// `marked` is how many octets of [`News::newly_acked`] met congestion.
     pub(super) marked: u64,
     /// `C.inflight`: octets in flight after this acknowledgment.
     pub(super) in_flight: u64,

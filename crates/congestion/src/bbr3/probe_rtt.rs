@@ -20,8 +20,9 @@ pub(super) struct MinRtt {
     pub(super) done_stamp: Time,
     /// `BBR.probe_rtt_round_done`.
     round_done: bool,
-    /// What was sent when so much had been delivered, from the first to the second, counts as limited by
-    /// the application (`MarkConnectionAppLimited()`).
+    /// `probing` is the range of ProbeRTT, by the octets that had been delivered at its start and
+    /// end: segments that were sent within it count as limited by the application
+    /// (`MarkConnectionAppLimited()`).
     probing: (u64, u64),
 }
 
@@ -41,7 +42,8 @@ impl Default for MinRtt {
 }
 
 impl MinRtt {
-    /// What was sent when so much had been delivered was sent in ProbeRTT.
+    /// Returns whether a segment was sent in ProbeRTT, when `prior_delivered` octets had been
+    /// delivered.
     pub(super) fn was_probing_at(&self, prior_delivered: u64) -> bool {
         (self.probing.0..=self.probing.1).contains(&prior_delivered)
     }

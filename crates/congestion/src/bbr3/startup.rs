@@ -9,7 +9,8 @@ const FULL_BW_COUNT: u32 = 3;
 /// Rounds after which Drain ends whatever is in flight.
 const DRAIN_ROUNDS: u64 = 3;
 
-/// The search for a plateau of the rate ("Exiting Acceleration Based on Bandwidth Plateau").
+/// `FullBw` is the search for a plateau of the rate ("Exiting Acceleration Based on Bandwidth
+/// Plateau").
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct FullBw {
     /// `BBR.full_bw_reached`: Startup has found the full bandwidth.

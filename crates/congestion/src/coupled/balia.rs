@@ -16,10 +16,10 @@ use crate::ack_clocked::{AckClocked, Common, Law};
 use crate::reno::one_segment_per_round;
 use crate::{Acked, Cause, PathView, Sibling};
 
-/// What can be chosen about [`Balia`].
+/// `BaliaOptions` are the settings of [`Balia`].
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct BaliaOptions {
-    /// Options shared with other algorithms.
+    /// `common` has the options of all algorithms that ACKs drive.
     pub common: Common,
 }
 
@@ -28,7 +28,7 @@ crate::options::ack_driven!(BaliaOptions);
 /// The controller of one path under BALIA: [`BaliaLaw`] driven by ACKs.
 pub type Balia = AckClocked<BaliaLaw>;
 
-/// BALIA's growth and reduction of one path, with its view of the other paths.
+/// `BaliaLaw` is BALIA's growth and reduction of one path, with its view of the other paths.
 #[derive(Clone, Debug)]
 pub struct BaliaLaw {
     others: Others,
@@ -76,7 +76,7 @@ impl Law for BaliaLaw {
         base * (1.0 - part / 2.0)
     }
 
-    /// Growth of the window, as a multiple of Reno's.
+    /// Returns the growth of the window, as a multiple of Reno's.
     fn coupling(&self, path: &Sibling) -> Option<f64> {
         let own = term_of(path)?;
         Some(self.step(own) * own.w)

@@ -16,10 +16,10 @@ use crate::ack_clocked::{AckClocked, Common, Law};
 use crate::reno::one_segment_per_round;
 use crate::{Acked, Cause, PathView, Sibling};
 
-/// What can be chosen about [`Lia`].
+/// `LiaOptions` are the settings of [`Lia`].
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct LiaOptions {
-    /// Options shared with other algorithms.
+    /// `common` has the options of all algorithms that ACKs drive.
     pub common: Common,
 }
 
@@ -28,7 +28,7 @@ crate::options::ack_driven!(LiaOptions);
 /// The controller of one path under LIA: [`LiaLaw`] driven by ACKs.
 pub type Lia = AckClocked<LiaLaw>;
 
-/// LIA's growth of one path, with its view of the other paths.
+/// `LiaLaw` is LIA's growth of one path, with its view of the other paths.
 #[derive(Clone, Debug)]
 pub struct LiaLaw {
     others: Others,
@@ -71,7 +71,7 @@ impl Law for LiaLaw {
         linked.min(alone)
     }
 
-    /// Half, as in RFC 5681 §3.1.
+    /// Returns half of `base`, as RFC 5681 §3.1 has it.
     fn reduce(&mut self, _cwnd: f64, base: f64, _cause: Cause, _path: &PathView) -> f64 {
         base / 2.0
     }

@@ -34,26 +34,22 @@
 
 use super::Others;
 use crate::ack_clocked::{AckClocked, Common, Law};
+use crate::plateau::{self, BETA_CUBIC, Plateau};
 use crate::{Acked, Cause, PathView, Shared, Sibling};
 use anabranch_units::{Span, Time};
 
-/// Scale of the cubic function, segments per second cubed.
-const C: f64 = 0.4;
-/// What a reduction leaves of the window.
-const BETA: f64 = 0.7;
-
-/// What can be chosen about [`MCubic`].
+/// `MCubicOptions` are the settings of [`MCubic`].
 #[derive(Clone, PartialEq, Debug)]
 pub struct MCubicOptions {
-    /// Release capacity to newer flows (RFC 9438 §4.7).
+    /// `fast_convergence` says that capacity is released to newer flows (RFC 9438 §4.7).
     pub fast_convergence: bool,
-    /// The least `K`, in smoothed round-trip times of its path, in tenths; 10.
+    /// `floor_tenths` is the least `K`, in smoothed round-trip times of its path, in tenths; 10.
     pub floor_tenths: u32,
-    /// Which part of `Wmax` the formula of `K` takes; the paper has both.
+    /// `k_beta` says which part of `Wmax` the formula of `K` takes; the paper has both.
     pub k_beta: KBeta,
-    /// What the others see as `K` after a timeout.
+    /// `after_timeout` says which `K` the others see after a timeout.
     pub after_timeout: AfterTimeout,
-    /// Options shared with other algorithms.
+    /// `common` has the options of all algorithms that ACKs drive.
     pub common: Common,
 }
 
@@ -69,16 +65,16 @@ impl Default for MCubicOptions {
     }
 }
 
-/// The part of `Wmax` in `K = cbrt(Wmax beta / C)`.
+/// `KBeta` is the part of `Wmax` in `K = cbrt(Wmax beta / C)`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum KBeta {
-    /// What a reduction gives up: the window is back at `Wmax` after `K`.
+    /// The part that a reduction gives up: the window is back at `Wmax` after `K`.
     GivenUp,
-    /// What it leaves, as the text says once; `K` is `cbrt(7/3)` times as long.
+    /// The part that it leaves, as the text says once; `K` is `cbrt(7/3)` times as long.
     Left,
 }
 
-/// What a path's `K` is after a timeout, until congestion avoidance begins again.
+/// `AfterTimeout` is a path's `K` after a timeout, until congestion avoidance begins again.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AfterTimeout {
     /// `K` keeps its last value: a path that has failed still counts as before.
@@ -112,30 +108,29 @@ crate::options::ack_driven!(MCubicOptions, |o, form| {
 /// The controller of one path under MCubic: [`MCubicLaw`] driven by ACKs.
 pub type MCubic = AckClocked<MCubicLaw>;
 
-/// MCubic's growth and reduction of one path, with its view of the other paths.
+/// `MCubicLaw` is MCubic's growth and reduction of one path, with its view of the other paths.
 #[derive(Clone, Debug)]
 pub struct MCubicLaw {
     others: Others,
     now: Curve,
     /// `now` before the last reduction.
     undo: Curve,
-    /// Time of the last ACK, or of data sent after idleness; idle time since is left out of the
-    /// epoch.
+    /// `last_event` is the time of the last ACK, or of data sent after idleness; idle time since is
+    /// left out of the epoch.
     last_event: Time,
     fast_convergence: bool,
-    /// The least `K`, in tenths of a smoothed round-trip time.
+    /// `floor` is the least `K`, in tenths of a smoothed round-trip time.
     floor: u32,
     k_beta: KBeta,
     after_timeout: AfterTimeout,
 }
 
+/// `Curve` is what a reduction changes and an undo restores.
 #[derive(Clone, Copy, Debug)]
 struct Curve {
-    /// Octets; 0 when unknown.
-    w_max: f64,
-    /// `K_i`, in seconds; 0 when there is no plateau above.
-    k: f64,
-    /// Start of the stage; [`Time::NEVER`] before its first ACK.
+    /// `plateau` has `Wmax_i` and `K_i`, not yet stretched by the other paths.
+    plateau: Plateau,
+    /// `t_epoch` is the start of the stage; [`Time::NEVER`] before its first ACK.
     t_epoch: Time,
 }
 
@@ -147,25 +142,24 @@ impl MCubicLaw {
 
     /// Computes `K'_i` in seconds: `K_i` stretched by the other paths; 0 beyond the plateau.
     fn k_prime(&self, srtt: Option<Span>) -> f64 {
-        if self.now.k == 0.0 {
+        if self.now.plateau.k == 0.0 {
             return 0.0; // beyond the plateau: CUBIC's convex branch
         }
-        let k = self.floored(self.now.k, srtt);
+        let k = self.floored(self.now.plateau.k, srtt);
         let others: f64 =
             self.others.iter().map(|other| 1.0 / self.floored(other.state.k, other.srtt)).sum();
         k * k * (1.0 / k + others)
     }
 
-    /// The first ACK of a congestion avoidance stage.
+    /// Begins a congestion avoidance stage with its first ACK.
     fn begin_stage(&mut self, cwnd: f64, now: Time, mss: f64) {
         self.now.t_epoch = now;
-        self.now.w_max = self.now.w_max.max(cwnd);
-        let beta_w_max = match self.k_beta {
-            KBeta::GivenUp => self.now.w_max - cwnd,
-            KBeta::Left if self.now.w_max > cwnd => self.now.w_max * BETA,
-            KBeta::Left => 0.0, // no plateau above
-        };
-        self.now.k = libm::cbrt(beta_w_max / mss / C);
+        let plateau = &mut self.now.plateau;
+        plateau.begin(cwnd, mss);
+        // With no plateau above, `K` is 0 in any case.
+        if self.k_beta == KBeta::Left && plateau.w_max > cwnd {
+            plateau.k = plateau::seconds(plateau.w_max * BETA_CUBIC, mss);
+        }
     }
 
     fn skip_to(&mut self, now: Time) {
@@ -181,7 +175,7 @@ impl Law for MCubicLaw {
     const COUPLED: bool = true;
 
     fn new(options: &MCubicOptions) -> MCubicLaw {
-        let curve = Curve { w_max: 0.0, k: 0.0, t_epoch: Time::NEVER };
+        let curve = Curve { plateau: Plateau::UNKNOWN, t_epoch: Time::NEVER };
         MCubicLaw {
             others: Others::default(),
             now: curve,
@@ -225,23 +219,18 @@ impl Law for MCubicLaw {
         let rtt = path.srtt.or(acked.rtt).map_or(0.0, |rtt| rtt.as_secs_f64());
         let t = acked.now.saturating_since(self.now.t_epoch).as_secs_f64() + rtt;
         let d = t - self.k_prime(path.srtt);
-        let target = (C * d * d * d * mss + self.now.w_max).min(1.5 * cwnd);
-        if target > cwnd { (target - cwnd) * part } else { mss * part / 100.0 }
+        self.now.plateau.growth(d, part, cwnd, mss)
     }
 
     fn reduce(&mut self, cwnd: f64, base: f64, cause: Cause, _path: &PathView) -> f64 {
         self.undo = self.now;
         let c = &mut self.now;
-        let shrinks = self.fast_convergence && cwnd < c.w_max;
-        c.w_max = if shrinks { cwnd * (1.0 + BETA) / 2.0 } else { cwnd };
+        c.plateau.fall(cwnd, self.fast_convergence, cause);
         c.t_epoch = Time::NEVER;
-        if cause == Cause::Timeout {
-            c.w_max = 0.0;
-            if self.after_timeout == AfterTimeout::Zero {
-                c.k = 0.0;
-            }
+        if cause == Cause::Timeout && self.after_timeout == AfterTimeout::Zero {
+            c.plateau.k = 0.0;
         }
-        base * BETA
+        base * BETA_CUBIC
     }
 
     fn on_undo(&mut self) {
@@ -253,7 +242,7 @@ impl Law for MCubicLaw {
     }
 
     fn shared(&self, _cwnd: f64) -> Shared {
-        Shared { k: self.now.k, ..Shared::default() }
+        Shared { k: self.now.plateau.k, ..Shared::default() }
     }
 
     /// Returns `K'_i` in seconds, for traces.

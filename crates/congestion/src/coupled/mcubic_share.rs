@@ -27,25 +27,21 @@
 
 use super::{Others, Term, own, term_of};
 use crate::ack_clocked::{AckClocked, Common, Law};
+use crate::plateau::{BETA_CUBIC, Plateau};
 use crate::{Acked, Cause, PathView, Sibling};
 use anabranch_units::Time;
 
 #[cfg(test)]
 mod tests;
 
-/// Scale of the cubic function, segments per second cubed.
-const C: f64 = 0.4;
-/// What a reduction leaves of the window.
-const BETA: f64 = 0.7;
-
-/// What can be chosen about [`MCubicShare`].
+/// `MCubicShareOptions` are the settings of [`MCubicShare`].
 #[derive(Clone, PartialEq, Debug)]
 pub struct MCubicShareOptions {
-    /// Release capacity to newer flows (RFC 9438 §4.7).
+    /// `fast_convergence` says that capacity is released to newer flows (RFC 9438 §4.7).
     pub fast_convergence: bool,
     /// The least share that a path counts with, in percent; 10.
     pub least_share: u32,
-    /// Options shared with other algorithms.
+    /// `common` has the options of all algorithms that ACKs drive.
     pub common: Common,
 }
 
@@ -64,31 +60,30 @@ crate::options::ack_driven!(MCubicShareOptions, |o, form| {
     )?;
 });
 
-/// An MCubic window by shares.
+/// The controller of one path under MCubic by shares: [`MCubicShareLaw`] driven by ACKs.
 pub type MCubicShare = AckClocked<MCubicShareLaw>;
 
-/// The law of MCubic by shares.
+/// `MCubicShareLaw` is the growth and reduction of one path under MCubic by shares.
 #[derive(Clone, Debug)]
 pub struct MCubicShareLaw {
     others: Others,
     now: Curve,
     /// `now` before the last reduction.
     undo: Curve,
-    /// Time up to which `tau` has run.
+    /// `last` is the time up to which `tau` has run.
     last: Time,
     fast_convergence: bool,
     /// The least share that a path counts with, in percent.
     least_share: u32,
 }
 
+/// `Curve` is what a reduction changes and an undo restores.
 #[derive(Clone, Copy, Debug)]
 struct Curve {
-    /// Octets; 0 when unknown.
-    w_max: f64,
-    /// `K_i`, in seconds of the path's clock.
-    k: f64,
-    /// The path's clock since the stage began, in seconds; negative before its
-    /// first ACK.
+    /// `plateau` has `Wmax_i` and `K_i`, which is in seconds of the path's clock.
+    plateau: Plateau,
+    /// `tau` is the path's clock since the stage began, in seconds; it is negative before its first
+    /// ACK.
     tau: f64,
 }
 
@@ -107,7 +102,7 @@ impl Law for MCubicShareLaw {
     const COUPLED: bool = true;
 
     fn new(options: &MCubicShareOptions) -> MCubicShareLaw {
-        let curve = Curve { w_max: 0.0, k: 0.0, tau: -1.0 };
+        let curve = Curve { plateau: Plateau::UNKNOWN, tau: -1.0 };
         MCubicShareLaw {
             others: Others::default(),
             now: curve,
@@ -143,8 +138,7 @@ impl Law for MCubicShareLaw {
         let c = &mut self.now;
         if c.tau < 0.0 {
             c.tau = 0.0;
-            c.w_max = c.w_max.max(cwnd);
-            c.k = libm::cbrt((c.w_max - cwnd) / mss / C);
+            c.plateau.begin(cwnd, mss);
             self.last = acked.now;
         }
         let share = self.share(own(cwnd, path));
@@ -153,21 +147,16 @@ impl Law for MCubicShareLaw {
         self.last = acked.now;
         let part = (acked.bytes as f64 / cwnd).min(1.0);
         let rtt = path.srtt.or(acked.rtt).map_or(0.0, |rtt| rtt.as_secs_f64());
-        let d = self.now.tau + speed * rtt - self.now.k;
-        let target = (C * d * d * d * mss + self.now.w_max).min(1.5 * cwnd);
-        if target > cwnd { (target - cwnd) * part } else { mss * part / 100.0 }
+        let d = self.now.tau + speed * rtt - self.now.plateau.k;
+        self.now.plateau.growth(d, part, cwnd, mss)
     }
 
     fn reduce(&mut self, cwnd: f64, base: f64, cause: Cause, _path: &PathView) -> f64 {
         self.undo = self.now;
         let c = &mut self.now;
-        let shrinks = self.fast_convergence && cwnd < c.w_max;
-        c.w_max = if shrinks { cwnd * (1.0 + BETA) / 2.0 } else { cwnd };
+        c.plateau.fall(cwnd, self.fast_convergence, cause);
         c.tau = -1.0;
-        if cause == Cause::Timeout {
-            c.w_max = 0.0;
-        }
-        base * BETA
+        base * BETA_CUBIC
     }
 
     fn on_undo(&mut self) {
@@ -178,7 +167,7 @@ impl Law for MCubicShareLaw {
         self.now.tau = -1.0;
     }
 
-    /// The path's share of the rate, which slows its clock.
+    /// Returns the path's share of the rate, which slows its clock.
     fn coupling(&self, path: &Sibling) -> Option<f64> {
         Some(self.share(term_of(path)))
     }

@@ -33,10 +33,10 @@ use crate::reno::one_segment_per_round;
 use crate::window::Window;
 use crate::{Acked, Cause, PathView, Shared, Sibling};
 
-/// What can be chosen about [`Olia`].
+/// `OliaOptions` are the settings of [`Olia`].
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct OliaOptions {
-    /// Options shared with other algorithms.
+    /// `common` has the options of all algorithms that ACKs drive.
     pub common: Common,
 }
 
@@ -45,7 +45,7 @@ crate::options::ack_driven!(OliaOptions);
 /// The controller of one path under OLIA: [`OliaLaw`] driven by ACKs.
 pub type Olia = AckClocked<OliaLaw>;
 
-/// OLIA's growth of one path, with its view of the other paths.
+/// `OliaLaw` is OLIA's growth of one path, with its view of the other paths.
 #[derive(Clone, Debug)]
 pub struct OliaLaw {
     others: Others,

@@ -37,16 +37,16 @@ use crate::window::Window;
 use crate::{Acked, Cause, PathView, Shared, Sibling};
 use anabranch_units::Span;
 
-/// What can be chosen about [`WVegas`].
+/// `WVegasOptions` are the settings of [`WVegas`].
 #[derive(Clone, PartialEq, Debug)]
 pub struct WVegasOptions {
     /// Segments that the connection keeps in queues; 10.
     pub total_alpha: u32,
-    /// Segments in queues that end slow start; 1.
+    /// `gamma` is how many segments in queues end slow start; 1.
     pub gamma: u32,
-    /// In which rounds a path may drain the queue.
+    /// `drain` says in which rounds a path may drain the queue.
     pub drain: Drain,
-    /// Options shared with other algorithms.
+    /// `common` has the options of all algorithms that ACKs drive.
     pub common: Common,
 }
 
@@ -63,9 +63,9 @@ impl Default for WVegasOptions {
 pub enum Drain {
     /// Rounds in which the path holds its `alpha` segments in queues.
     Holding,
-    /// All (the draft to the letter).
+    /// All rounds, which is the draft to the letter.
     Always,
-    /// No round does.
+    /// No round: queues are never drained.
     Never,
 }
 
@@ -94,23 +94,23 @@ pub type WVegas = AckClocked<WVegasLaw>;
 /// The least `alpha_r`, and what it is at first.
 const LEAST_ALPHA: f64 = 2.0;
 
-/// wVegas' growth and reduction of one path, with its view of the other paths.
+/// `WVegasLaw` is wVegas' growth and reduction of one path, with its view of the other paths.
 #[derive(Clone, Debug)]
 pub struct WVegasLaw {
     others: Others,
     total_alpha: u32,
     gamma: u32,
     drain: Drain,
-    /// The smallest round-trip time, in seconds; infinite at first.
+    /// `base` is the smallest round-trip time, in seconds; infinite at first.
     base: f64,
-    /// Sum and number of the round's samples.
+    /// `sum` is the sum of the round's samples, in seconds, and `samples` is their number.
     sum: f64,
     samples: u32,
     round: Round,
     pub(super) alpha: f64,
-    /// Segments per second when `diff` last reached `alpha`; 0 before.
+    /// `rate` is the rate in segments per second when `diff` last reached `alpha`; 0 before.
     rate: f64,
-    /// The smallest queueing delay since the last reduction, in seconds.
+    /// `queue` is the smallest queueing delay since the last reduction, in seconds.
     queue: f64,
 }
 
@@ -148,7 +148,7 @@ impl WVegasLaw {
         w.ssthresh = w.ssthresh.min(w.cwnd).max(2.0 * mss); // or slow start would follow
     }
 
-    /// This path's part of the rates.
+    /// Returns this path's part of the rates of all paths, each at the queue that it should have.
     fn weight(&self) -> f64 {
         let others = self.others.iter().filter_map(|other| match other.state.rate {
             0.0 => Some(term_of(other)?.x()),
@@ -158,7 +158,8 @@ impl WVegasLaw {
         self.rate / all
     }
 
-    /// A round whose queueing delay counts.
+    /// Compares the queueing delay of a round with the smallest since the last reduction, and
+    /// drains the queue where it is twice that.
     fn drain(&mut self, w: &mut Window, mss: f64, rtt: f64) {
         let q = rtt - self.base;
         self.queue = self.queue.min(q);

@@ -11,19 +11,19 @@
 use crate::window::{ALMOST, whole_segments};
 use anabranch_units::{Span, Time};
 
-/// What is counted between two steps; windows and ways in octets.
+/// `Steps` is what is counted between two steps; windows and ways are in octets.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Steps {
     whole_segments: bool,
     interval: Span,
-    /// Distance from the window to its target, as last found, in octets.
+    /// `way` is the distance from the window to its target, as last found, in octets.
     way: f64,
-    /// When `way` was found, and with which window in whole segments; `NEVER` before the first time
-    /// of a stage.
+    /// `found` is the time at which `way` was found, and the window of then in whole segments;
+    /// `NEVER` before the first time of a stage.
     found: (Time, f64),
-    /// Acknowledged since Reno's window grew.
+    /// `reno` is how many octets were acknowledged since Reno's window grew.
     reno: f64,
-    /// Acknowledged since the window grew.
+    /// `credit` is how many octets were acknowledged since the window grew.
     credit: f64,
 }
 
@@ -49,7 +49,7 @@ impl Steps {
         if self.whole_segments { whole_segments(octets, mss) } else { octets }
     }
 
-    /// The first ACK of a congestion avoidance stage.
+    /// Begins a congestion avoidance stage with its first ACK.
     pub(super) fn begin(&mut self) {
         self.reno = 0.0;
         self.found.0 = Time::NEVER;
@@ -75,7 +75,7 @@ impl Steps {
         steps * mss
     }
 
-    /// Whether the way to the target must be found anew.
+    /// Returns whether the way to the target must be found anew.
     pub(super) fn is_due(&mut self, now: Time, cwnd: f64, mss: f64) -> bool {
         if self.interval == Span::ZERO {
             return true;
@@ -90,7 +90,7 @@ impl Steps {
         is_due
     }
 
-    /// The way to the target, as it is now.
+    /// Takes in the way to the target, as it is now, in octets.
     pub(super) fn set_way(&mut self, way: f64) {
         self.way = way;
     }

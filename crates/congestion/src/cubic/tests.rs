@@ -38,7 +38,7 @@ fn a_loss_leaves_seven_tenths_and_the_curve_returns_to_the_plateau_after_k() {
     assert_eq!((c.window(), c.ssthresh()), (70 * MSS, 70 * MSS));
     let mut flow = Path::new(RTT);
     flow.ack(&mut c);
-    assert!((c.law.now.k - 4.217).abs() < 0.001, "{}", c.law.now.k);
+    assert!((c.law.now.plateau.k - 4.217).abs() < 0.001, "{}", c.law.now.plateau.k);
     let epoch = flow.now;
     for (seconds, window) in [(1.0, 86.7), (2.0, 95.6), (4.217, 100.0), (6.217, 103.2)] {
         // C (t - K)^3 + W_max, followed within the lead of one round trip.
@@ -173,7 +173,11 @@ fn fast_convergence_lowers_the_plateau_of_a_flow_that_lost_before_reaching_it() 
     for (fast_convergence, plateau) in [(false, 70.0), (true, 59.5)] {
         let mut c = reduced(&CubicOptions { fast_convergence, ..plain() }, 100);
         c.on_congestion(&event(Cause::Loss), &path(70));
-        assert!((c.law.now.w_max / MSS as f64 - plateau).abs() < 1e-9, "{}", c.law.now.w_max);
+        assert!(
+            (c.law.now.plateau.w_max / MSS as f64 - plateau).abs() < 1e-9,
+            "{}",
+            c.law.now.plateau.w_max
+        );
         assert_eq!(c.window(), 49 * MSS);
     }
 }
@@ -188,7 +192,7 @@ fn a_timeout_starts_a_stage_whose_plateau_is_where_it_begins() {
         c.on_ack(&at(1000, MSS), &path(1));
     }
     c.on_ack(&at(2000, MSS), &path(70));
-    assert_eq!((c.law.now.k, c.law.now.w_max), (0.0, 70.0 * MSS as f64));
+    assert_eq!((c.law.now.plateau.k, c.law.now.plateau.w_max), (0.0, 70.0 * MSS as f64));
     assert_eq!(c.law.now.w_est, 70.0 * MSS as f64);
     assert_eq!(c.law.now.t_epoch, Time::ZERO + Span::from_secs(2));
 }
@@ -198,7 +202,7 @@ fn a_threshold_reached_without_loss_starts_a_stage_with_k_zero() {
     // §4.10; cwnd_prior is cwnd, so that W_est grows by 1 a round (§4.3).
     let mut c = cubic(&CubicOptions::default(), 10);
     c.on_ack(&at(0, MSS), &path(10));
-    assert_eq!((c.law.now.k, c.law.now.w_max), (0.0, 10_000.0));
+    assert_eq!((c.law.now.plateau.k, c.law.now.plateau.w_max), (0.0, 10_000.0));
     assert_eq!(c.law.now.w_est, 10_100.0);
 }
 
@@ -296,7 +300,7 @@ fn idleness_begins_a_new_stage_towards_the_old_plateau() {
         c.on_ack(&at(5000, MSS), &path(10));
     }
     c.on_ack(&at(5000, MSS), &path(70));
-    assert!((c.law.now.k - 4.217).abs() < 0.01, "{}", c.law.now.k);
+    assert!((c.law.now.plateau.k - 4.217).abs() < 0.01, "{}", c.law.now.plateau.k);
 }
 
 /// The ACKs with which the window grows, and to how many segments, as `rounds`
@@ -353,7 +357,7 @@ fn as_in_linux_reductions_are_rounded_down() {
     let mut c = reduced(&options, 10);
     c.on_congestion(&event(Cause::Loss), &path(7));
     // 7 * (1024 + 717) / 2048 = 5.95
-    assert_eq!((c.window(), c.law.now.w_max), (4 * MSS, 5.0 * MSS as f64));
+    assert_eq!((c.window(), c.law.now.plateau.w_max), (4 * MSS, 5.0 * MSS as f64));
 }
 
 #[test]

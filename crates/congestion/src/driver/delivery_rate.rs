@@ -10,7 +10,7 @@
 use crate::{LostSegment, RateSample};
 use anabranch_units::{Span, Time};
 
-/// What a segment or chunk remembers of its sending.
+/// `Stamp` is what a segment or chunk remembers of its sending.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Stamp {
     /// `P.delivered`: octets delivered on the path when this left.
@@ -42,8 +42,8 @@ pub(crate) struct DeliveryRate {
     app_limited: u64,
     /// `C.lost`: octets believed lost so far.
     lost: u64,
-    /// The newest segment that the acknowledgment in hand reports; the sample is taken from its
-    /// stamp.
+    /// `newest` is the newest segment that the acknowledgment in hand reports; the sample is taken
+    /// from its stamp.
     newest: Option<Newest>,
 }
 
@@ -88,8 +88,8 @@ impl DeliveryRate {
         }
     }
 
-    /// What left at `sent` is newly reported; of what left together the one with the largest
-    /// `order` is the newest.
+    /// Notes that the segment which left at `sent` is newly reported; of those that left together
+    /// the one with the largest `order` is the newest.
     pub fn on_record(&mut self, sent: Time, order: u64, stamp: &Stamp) {
         let last = self.newest.map_or(0, |n| n.order);
         if sent > self.first_sent || sent == self.first_sent && order > last {
@@ -98,8 +98,8 @@ impl DeliveryRate {
         }
     }
 
-    /// The sample; `None` without a newly reported segment, and where the
-    /// interval is shorter than any round trip and so cannot be trusted.
+    /// Returns the sample; `None` without a newly reported segment, and where the interval is
+    /// shorter than any round trip and so cannot be trusted.
     pub fn sample(&self, min_rtt: Option<Span>) -> Option<RateSample> {
         let Newest { stamp, sent, .. } = self.newest?;
         let send_elapsed = sent - stamp.first_sent;
@@ -131,7 +131,7 @@ impl DeliveryRate {
         }
     }
 
-    /// The next acknowledgment may come.
+    /// Forgets what belongs to the acknowledgment at hand: the next may come.
     pub fn end_ack(&mut self) {
         self.newest = None;
     }

@@ -17,16 +17,16 @@ use crate::round::Round;
 use crate::{Acked, PathView};
 use anabranch_units::{Span, Time};
 
-/// What can be chosen about HyStart.
+/// `HyStartOptions` are the settings of HyStart.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct HyStartOptions {
-    /// Segments below which slow start is not left; 16.
+    /// `low_window` is the window below which slow start is not left, in segments; 16.
     pub low_window: u32,
-    /// Watch the length of ACK trains.
+    /// `ack_train` says that the length of ACK trains is watched.
     pub ack_train: bool,
-    /// Watch the round-trip time.
+    /// `delay` says that the round-trip time is watched.
     pub delay: bool,
-    /// ACKs at most this far apart belong to a train; 2 ms.
+    /// `ack_delta` is how far apart ACKs of a train may be at most; 2 ms.
     pub ack_delta: Span,
 }
 
@@ -43,7 +43,7 @@ impl Default for HyStartOptions {
 
 /// Samples of a round that its delay is judged by.
 const MIN_SAMPLES: u32 = 8;
-/// Bounds of the rise that counts.
+/// `DELAY_MIN` and `DELAY_MAX` bound the rise of the round-trip time that counts.
 const DELAY_MIN: Span = Span::from_millis(4);
 const DELAY_MAX: Span = Span::from_millis(16);
 
@@ -53,9 +53,11 @@ pub(crate) struct HyStart {
     paced: bool,
     round: Round,
     round_start: Time,
-    /// The last ACK of the train; the train is broken when it is not recent.
+    /// `last_ack` is the time of the last ACK of the train; the train is broken when it is not
+    /// recent.
     last_ack: Time,
-    /// The smallest round-trip time of this round, and of the connection.
+    /// `current` is the smallest round-trip time of this round, and `smallest` that of the
+    /// connection.
     current: Span,
     smallest: Span,
     samples: u32,
@@ -75,7 +77,7 @@ impl HyStart {
         }
     }
 
-    /// One ACK in slow start; `standard` is what it adds.
+    /// Answers one ACK in slow start; `standard` is what it adds.
     pub(crate) fn on_ack(
         &mut self,
         cwnd: f64,

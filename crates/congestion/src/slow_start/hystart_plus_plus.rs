@@ -14,7 +14,7 @@ use crate::round::Round;
 use crate::{Acked, PathView};
 use anabranch_units::Span;
 
-/// The constants of RFC 9406 §4.3.
+/// `HyStartPlusPlusOptions` has the constants of RFC 9406 §4.3.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct HyStartPlusPlusOptions {
     /// `MIN_RTT_THRESH`: the least rise that counts; 4 ms.
@@ -51,18 +51,18 @@ impl Default for HyStartPlusPlusOptions {
 pub(crate) struct HyStartPlusPlus {
     options: HyStartPlusPlusOptions,
     paced: bool,
-    /// The first slow start is not over.
+    /// `active` says that the first slow start is not over.
     active: bool,
     /// `active` before the last signal.
     was_active: bool,
     /// `windowEnd`: the end of the round in which the smallest round-trip time is sought.
     round: Round,
-    /// Smallest round-trip times of the round before and of this one; [`Span::MAX`] is the RFC's
-    /// infinity.
+    /// `last_round_min_rtt` is the smallest round-trip time of the round before, and
+    /// `current_round_min_rtt` that of this one; [`Span::MAX`] is the RFC's infinity.
     last_round_min_rtt: Span,
     current_round_min_rtt: Span,
     rtt_sample_count: u32,
-    /// Conservative slow start, while it lasts (RFC 9406 §4.2).
+    /// `css` is conservative slow start, while it lasts (RFC 9406 §4.2).
     css: Option<Css>,
 }
 
@@ -89,7 +89,7 @@ impl HyStartPlusPlus {
         }
     }
 
-    /// One ACK; `standard` is what it adds once HyStart++ is over.
+    /// Answers one ACK; `standard` is what it adds once HyStart++ is over.
     pub(crate) fn on_ack(&mut self, standard: f64, acked: &Acked, path: &PathView) -> Step {
         if !self.active {
             return Step::Grow(standard);

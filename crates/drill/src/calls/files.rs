@@ -49,7 +49,7 @@ pub(super) fn splice(call: &Call, context: &Context<'_>) -> Ready {
     let (from, to, count) = (context.fd(call, 0)?, context.fd(call, 2)?, len(call, 4)?);
     let offset = |at: usize| {
         let list = call.arguments.get(at).and_then(Value::fields)?;
-        list.first().and_then(|it: &Field| number(&it.value)).map(|n| n as u64)
+        list.first().and_then(|field: &Field| number(&field.value)).map(|n| n as u64)
     };
     let (mut in_at, mut out_at) = (offset(1), offset(3));
     let flags = call.arguments.get(5).and_then(number).unwrap_or(0) as u32;

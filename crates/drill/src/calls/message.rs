@@ -16,7 +16,7 @@ fn parts(value: Option<&Value>) -> Result<Vec<usize>, Refusal> {
     let vectors = value.and_then(Value::fields).unwrap_or_default();
     let len = |field: &Field| {
         let parts = field.value.fields().unwrap_or_default();
-        let last = parts.iter().rev().find_map(|it| number(&it.value)).unwrap_or(0);
+        let last = parts.iter().rev().find_map(|part| number(&part.value)).unwrap_or(0);
         usize::try_from(last).unwrap_or(0)
     };
     let lengths: Vec<usize> = vectors.iter().map(len).collect();
@@ -76,7 +76,7 @@ pub(super) fn write(call: &Call, context: &Context<'_>) -> Ready {
 pub(super) fn send(call: &Call, context: &Context<'_>) -> Ready {
     let (fd, flags) = (context.fd(call, 0)?, int(call, 2)?);
     let message = call.arguments.get(1);
-    let field = |name| message.and_then(|it| it.field(name));
+    let field = |name| message.and_then(|message| message.field(name));
     let parts = parts(field("msg_iov"))?;
     let connects = flags as i64 & 0x2000_0000 != 0;
     // An address of a connected socket says nothing, but for Fast Open.
@@ -120,8 +120,8 @@ fn encode(messages: &Value) -> Result<Vec<u8>, Refusal> {
 pub(super) fn receive(call: &Call, context: &Context<'_>) -> Ready {
     let (fd, flags) = (context.fd(call, 0)?, int(call, 2)?);
     let message = call.arguments.get(1);
-    let parts = parts(message.and_then(|it| it.field("msg_iov")))?;
-    let asked = message.is_some_and(|it| it.field("msg_control").is_some());
+    let parts = parts(message.and_then(|message| message.field("msg_iov")))?;
+    let asked = message.is_some_and(|message| message.field("msg_control").is_some());
     let room = if asked { 512 } else { 0 };
     Ok(Prepared::job(move || {
         let received = call::receive_message(fd.as_fd(), &parts, room, flags);
@@ -192,8 +192,8 @@ mod tests {
             ]),
         };
         let list = |lens: &[i64]| Value::List(lens.iter().map(|len| part(*len)).collect());
-        assert!(parts(Some(&list(&[10, 20]))).is_ok_and(|it| it == [10, 20]));
+        assert!(parts(Some(&list(&[10, 20]))).is_ok_and(|lengths| lengths == [10, 20]));
         assert!(parts(Some(&list(&[1 << 40]))).is_err());
-        assert!(parts(None).is_ok_and(|it| it.is_empty()));
+        assert!(parts(None).is_ok_and(|lengths| lengths.is_empty()));
     }
 }

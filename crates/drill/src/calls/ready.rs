@@ -68,7 +68,7 @@ pub(super) fn create() -> Prepared {
 /// `epoll_ctl(set, operation, fd, {events=..., fd=...})`.
 pub(super) fn control(call: &Call, context: &Context<'_>) -> Ready {
     let (set, operation, fd) = (context.fd(call, 0)?, int(call, 1)?, context.fd(call, 2)?);
-    let part = |name| call.arguments.get(3).and_then(|it| it.field(name)).and_then(number);
+    let part = |name| call.arguments.get(3).and_then(|event| event.field(name)).and_then(number);
     let events = EventFlags::from_bits_retain(part("events").unwrap_or(0) as u32);
     let data = ["u64", "u32", "fd", "ptr"].into_iter().find_map(part).unwrap_or(0);
     Ok(Prepared::job(move || {

@@ -27,7 +27,7 @@ pub(super) fn configure(host: &mut Host, addresses: &mut Addresses, text: &str) 
     let words: Vec<&str> = text.split_whitespace().collect();
     let Some(first) = words.first() else { return Configured::Done };
     let after = |word: &str| {
-        let at = words.iter().position(|it| *it == word)?;
+        let at = words.iter().position(|found| *found == word)?;
         words.get(at + 1).copied()
     };
     match first.rsplit('/').next().unwrap_or(first) {
@@ -54,7 +54,7 @@ pub(super) fn configure(host: &mut Host, addresses: &mut Addresses, text: &str) 
             let flags = flags_of(&words);
             let (id, port) = (number(after("id")), number(after("port")));
             let device = after("dev").map(|_| host.device);
-            manage(host, move |it| it.add(&Endpoint { ip, id, flags, device, port }))
+            manage(host, move |manager| manager.add(&Endpoint { ip, id, flags, device, port }))
         }
         _ => Configured::Unknown,
     }
@@ -79,7 +79,7 @@ fn manage(
 }
 
 fn limit(host: &Host, accepted: u32, subflows: u32) -> Configured {
-    manage(host, move |it| it.limit(accepted, subflows))
+    manage(host, move |manager| manager.limit(accepted, subflows))
 }
 
 /// Gives the host so many of its further addresses, and allows as many subflows as
@@ -98,7 +98,7 @@ fn add_further(host: &mut Host, addresses: &Addresses, count: u32, flags: u32) -
             return Configured::NotApplicable(error.to_string());
         }
         let endpoint = Endpoint { ip, id: None, flags, device: Some(device), port: None };
-        let added = manage(host, move |it| it.add(&endpoint));
+        let added = manage(host, move |manager| manager.add(&endpoint));
         if added != Configured::Done {
             return added;
         }

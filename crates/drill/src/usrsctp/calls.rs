@@ -64,7 +64,7 @@ pub(super) fn attempt(run: &mut Run, now: Time, call: &Call, again: bool) -> Res
         "sctp_bindx" => match call.arguments.get(3) {
             Some(Value::Word(word)) if word == "SCTP_BINDX_ADD_ADDR" => {
                 let first = call.arguments.get(1).and_then(Value::fields).and_then(<[_]>::first);
-                plain(Ask::Bind, [address(first.map(|it| &it.value)).1.into(), 0, 0])
+                plain(Ask::Bind, [address(first.map(|field| &field.value)).1.into(), 0, 0])
             }
             _ => Ok(Came::NotApplicable("sctp_bindx() that takes addresses away".into())),
         },

@@ -108,7 +108,8 @@ pub(super) fn get(run: &mut Run, now: Time, fd: i64, call: &Call) -> Result<Came
     let said = match name.as_str() {
         "SO_ERROR" => {
             let error = error_of(run, now, fd)?;
-            let shown = error.map_or(Value::Number(0), |it| Value::Word(errno::name(it).into()));
+            let shown =
+                error.map_or(Value::Number(0), |error| Value::Word(errno::name(error).into()));
             Some(list([shown]))
         }
         "SCTP_RECVRCVINFO" => Some(list([Value::Number(socket.info.into())])),

@@ -95,7 +95,7 @@ impl Run {
 
     /// The descriptor of the call that waits.
     pub fn watched(&self) -> i64 {
-        let fd = |call: &Call| call.arguments.first().and_then(|it| it.number());
+        let fd = |call: &Call| call.arguments.first().and_then(|argument| argument.number());
         self.pending.as_ref().and_then(fd).unwrap_or(-1)
     }
 

@@ -217,8 +217,8 @@ fn a_crash_is_told_by_its_signal_and_what_never_ran_by_its_reason() {
 /// Command lines of all processes.
 fn processes() -> Vec<String> {
     let list = std::fs::read_dir("/proc").unwrap().flatten();
-    let text = list.filter_map(|it| std::fs::read(it.path().join("cmdline")).ok());
-    text.map(|it| String::from_utf8_lossy(&it).replace('\0', " ")).collect()
+    let text = list.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
+    text.map(|line| String::from_utf8_lossy(&line).replace('\0', " ")).collect()
 }
 
 #[test]
@@ -228,7 +228,7 @@ fn a_panic_ends_the_programs_and_goes_on() {
     }
     let marker = format!("panic-of-{}", std::process::id());
     let (world, stop) = world(&format!("sleep 1000; : {marker}"));
-    let is_there = || processes().iter().any(|it| it.contains(&marker));
+    let is_there = || processes().iter().any(|line| line.contains(&marker));
     while !is_there() {
         std::thread::sleep(Duration::from_millis(10));
     }

@@ -98,7 +98,7 @@ fn remedy_by(read: impl Fn(&str) -> Option<String>) -> String {
         ("/proc/sys/kernel/unprivileged_userns_clone", "0"),
         ("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1"),
     ];
-    let is = |(path, value): &&(&str, &str)| read(path).is_some_and(|it| it.trim() == *value);
+    let is = |(path, value): &&(&str, &str)| read(path).is_some_and(|text| text.trim() == *value);
     match FORBIDDEN.iter().find(is) {
         Some((path, value)) => format!("run as root: {path} is {value}"),
         None => "run as root, or where the kernel lets users have user namespaces".into(),

@@ -126,7 +126,7 @@ impl Netlink {
         let what = "the counters of a device";
         let answer = self.inquire(message, what.into())?;
         let attributes = answer.get(32..).and_then(|octets| attribute(octets, STATISTICS));
-        let number = attributes.and_then(|it| it.get(TX_DROPPED..)?.first_chunk());
+        let number = attributes.and_then(|counters| counters.get(TX_DROPPED..)?.first_chunk());
         let invalid = || std::io::Error::from(std::io::ErrorKind::InvalidData);
         number.map(|octets| u64::from_ne_bytes(*octets)).ok_or_else(invalid).doing(what)
     }

@@ -20,17 +20,17 @@ use efci::Efci;
 use erica::Erica;
 pub(super) use max_min::{MaxMin, Shares, fill};
 
-/// The algorithms by name.
+/// `ALLOCATIONS` has the algorithms by name.
 pub const ALLOCATIONS: &[Info] = &[erica::INFO, max_min::INFO, efci::INFO];
 
-/// Description of an algorithm.
+/// `AllocationConfig` describes an algorithm by which switches allocate rates.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum AllocationConfig {
     /// Explicit rates from the load that is measured.
     Erica(EricaConfig),
-    /// Exact max-min rates, computed for all lines together.
+    /// `MaxMin` gives exact max-min rates, computed for all lines together.
     MaxMin(MaxMinConfig),
-    /// One bit, set beyond a queue length.
+    /// `Efci` gives one bit, set beyond a queue length.
     Efci(EfciConfig),
 }
 
@@ -43,7 +43,7 @@ impl Default for AllocationConfig {
 /// Part of the line that is given away where nothing else is said.
 const TARGET: f64 = 0.9;
 
-/// What is measured is measured over so many cell times, and over this time at least.
+/// `INTERVAL_CELLS` is for how many cell times a port measures; it measures for a least time, too.
 const INTERVAL_CELLS: u64 = 100;
 const LEAST_INTERVAL: Span = Span::from_millis(1);
 

@@ -3,9 +3,9 @@
 
 use anabranch_units::Bytes;
 
-/// A cell on the line: a header of 5 octets and the payload.
+/// `CELL` is a cell on the line: a header of 5 octets and the payload.
 pub const CELL: Bytes = Bytes(53);
-/// Octets of payload in a cell.
+/// `PAYLOAD` is how many octets of payload a cell has, of its 53.
 pub const PAYLOAD: u32 = 48;
 /// AAL5 ends a packet with 8 octets: user-to-user, indicator, length, CRC-32.
 pub const TRAILER: u32 = 8;
@@ -23,7 +23,7 @@ pub enum Encapsulation {
 }
 
 impl Encapsulation {
-    /// Octets before the packet.
+    /// Returns how many octets stand before the packet.
     pub const fn header(self) -> u32 {
         match self {
             Encapsulation::VcMultiplexed => 0,
@@ -54,7 +54,7 @@ pub struct RateField(u16);
 impl RateField {
     const NON_ZERO: u16 = 1 << 14;
     const MANTISSA_BITS: u32 = 9;
-    /// The largest rate, 2^31 (1 + 511 / 512) cells/s.
+    /// `MAX` is the largest rate, 2^31 (1 + 511 / 512) cells/s.
     pub const MAX: RateField = RateField(Self::NON_ZERO | 31 << 9 | 511);
 
     /// The largest rate of this form that is not above `cells` a second.
@@ -81,48 +81,48 @@ impl RateField {
     }
 }
 
-/// What an RM cell carries (TM 4.0 §5.10.3.1). Queue length and sequence number are optional there
-/// and absent here; BN is 0, for switches send no RM cells of their own.
+/// `Rm` is what an RM cell carries (TM 4.0 §5.10.3.1). Queue length and sequence number are
+/// optional there and absent here; BN is 0, for switches send no RM cells of their own.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Rm {
-    /// ER: what the source may send at most, reduced by switches.
+    /// `explicit` is ER: what the source may send at most, reduced by switches.
     pub explicit: RateField,
-    /// CCR: the source's ACR when it sent the cell.
+    /// `current` is CCR: the source's ACR when it sent the cell.
     pub current: RateField,
-    /// MCR: what the source has been promised.
+    /// `minimum` is MCR: what the source has been promised.
     pub minimum: RateField,
-    /// CI: the path is congested, the source has to slow down.
+    /// `congestion` is CI: the path is congested, the source has to slow down.
     pub congestion: bool,
-    /// NI: the source must not speed up.
+    /// `no_increase` is NI: the source must not speed up.
     pub no_increase: bool,
 }
 
-/// What a cell carries: a part of a packet, or resource management.
+/// `Kind` is what a cell carries: a part of a packet, or resource management.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// The cell is a part of a packet.
     Data {
-        /// Number of the packet among those of its virtual channel and direction.
+        /// `packet` is the number of the packet among those of its virtual channel and direction.
         packet: u32,
-        /// AAL5's mark of the last cell.
+        /// `last` is AAL5's mark of the last cell of a packet.
         last: bool,
-        /// EFCI: a switch on the way was congested.
+        /// `congestion` is EFCI: a switch on the way was congested.
         congestion: bool,
     },
     /// A resource-management cell that goes with the data that it is about.
     Forward(Rm),
-    /// One that comes back to their source.
+    /// The cell is an RM cell that comes back to its source.
     Backward(Rm),
 }
 
-/// A cell on its way through the network.
+/// `Cell` is a cell on its way through the network.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Cell {
     /// The direction of a virtual channel that it travels in.
     pub way: u32,
     /// Number of ports of that direction that it has passed.
     pub hop: u32,
-    /// What it carries: data or resource management.
+    /// `kind` is what it carries: data or resource management.
     pub kind: Kind,
 }
 

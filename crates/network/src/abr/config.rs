@@ -5,16 +5,17 @@ use super::cells::{CELL, Encapsulation, MAX_SDU, PAYLOAD};
 use crate::catalogue::ConfigError;
 use anabranch_units::{Bytes, Rate, Span};
 
-/// A line between two switches, or between a switch and an end system: a port in each direction.
+/// `LineConfig` describes a line between two switches, or between a switch and an end system: a
+/// port in each direction.
 #[derive(Clone, PartialEq, Debug)]
 pub struct LineConfig {
-    /// Rates of both directions, of cells with their headers.
+    /// `rates` are those of both directions, of cells with their headers.
     pub rates: [Rate; 2],
-    /// Propagation, in both directions.
+    /// `delay` is the propagation delay, in both directions.
     pub delay: Span,
     /// Cells that may wait in each of the two queues; `None` for all.
     pub limit: Option<u32>,
-    /// The algorithm by which the ports divide their rate.
+    /// `allocation` is the algorithm by which the ports divide their rate.
     pub allocation: AllocationConfig,
 }
 
@@ -43,36 +44,37 @@ impl LineConfig {
 /// TCR, the least rate that a source falls to: 10 cells a second, in bit/s.
 const LEAST_BPS: u64 = 4240;
 
-/// Parameters of the source of a virtual channel (TM 4.0 §5.10.2). Rates are those of cells with
-/// their headers.
+/// `VcConfig` has the parameters of the source of a virtual channel (TM 4.0 §5.10.2). Rates are
+/// those of cells with their headers.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct VcConfig {
-    /// PCR, the peak cell rate.
+    /// `peak` is PCR, the peak cell rate.
     pub peak: Rate,
-    /// MCR, the minimum cell rate; `None` for 0.
+    /// `minimum` is MCR, the minimum cell rate; `None` stands for 0.
     pub minimum: Option<Rate>,
-    /// ICR, the initial cell rate; `None` for PCR.
+    /// `initial` is ICR, the initial cell rate; `None` stands for PCR.
     pub initial: Option<Rate>,
-    /// RIF: an RM cell without CI and NI lets the rate grow by this part of PCR.
+    /// `increase` is RIF: an RM cell without CI and NI lets the rate grow by this part of PCR.
     pub increase: f64,
-    /// RDF: one with CI takes this part of the rate.
+    /// `decrease` is RDF: an RM cell with CI takes this part of the rate.
     pub decrease: f64,
-    /// Nrm: a forward RM cell after so many other cells, less one.
+    /// `cells_per_rm` is Nrm: a forward RM cell leaves after so many other cells, less one.
     pub cells_per_rm: u32,
-    /// Trm: or after this time, with at least Mrm = 2 cells sent.
+    /// `rm_time` is Trm: a forward RM cell leaves after this time, too, with at least Mrm = 2 cells
+    /// sent.
     pub rm_time: Span,
-    /// ADTF: after this time without a forward RM cell the rate is at most ICR.
+    /// `decrease_time` is ADTF: after this time without a forward RM cell the rate is at most ICR.
     pub decrease_time: Span,
-    /// CRM: so many forward RM cells may go unanswered.
+    /// `missing_rm` is CRM: so many forward RM cells may go unanswered.
     pub missing_rm: u32,
-    /// CDF: each one more takes this part of the rate.
+    /// `cutoff_decrease` is CDF: each one more takes this part of the rate.
     pub cutoff_decrease: f64,
-    /// The way in which packets are put into cells.
+    /// `encapsulation` is the way in which packets are put into cells.
     pub encapsulation: Encapsulation,
 }
 
 impl VcConfig {
-    /// A channel of this peak rate with TM 4.0's defaults.
+    /// Makes a channel of this peak rate with TM 4.0's defaults.
     pub fn new(peak: Rate) -> VcConfig {
         VcConfig {
             peak,
@@ -94,7 +96,7 @@ impl VcConfig {
         TRANSIENT_BUFFER.div_ceil(cells_per_rm)
     }
 
-    /// A cell rate in octets of packets: payloads less forward RM cells, without padding.
+    /// Returns a cell rate in octets of packets: payloads less forward RM cells, without padding.
     pub(super) fn net_rate(&self, cells: f64) -> Rate {
         let data = f64::from(self.cells_per_rm - 1) / f64::from(self.cells_per_rm);
         let bps = cells * data * f64::from(PAYLOAD) * 8.0;
@@ -143,7 +145,7 @@ impl VcConfig {
     }
 }
 
-/// TBE, the transient buffer exposure, in cells; CRM is this over Nrm.
+/// `TRANSIENT_BUFFER` is TBE, the transient buffer exposure, in cells; CRM is this over Nrm.
 const TRANSIENT_BUFFER: u32 = 16_777_215;
 
 /// Cells a second of a rate that counts cells with their headers.

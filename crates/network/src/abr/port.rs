@@ -10,7 +10,7 @@ use super::config::LineConfig;
 use anabranch_units::{Rate, Span, Time};
 use std::collections::VecDeque;
 
-/// One direction of a line.
+/// `Port` is one direction of a line: its queue and what transmits.
 #[derive(Debug)]
 pub(super) struct Port {
     cell_time: Span,
@@ -25,31 +25,32 @@ pub(super) struct Port {
     counters: PortCounters,
 }
 
-/// Totals of a port since the start.
+/// `PortCounters` are the totals of a port since the start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PortCounters {
-    /// Cells that came to the port.
+    /// `received` counts cells that came to the port.
     pub received: u64,
-    /// Of the cells received, forward RM cells.
+    /// `forward_rm` counts the forward RM cells among those received.
     pub forward_rm: u64,
-    /// Of the cells received, backward RM cells.
+    /// `backward_rm` counts the backward RM cells among those received.
     pub backward_rm: u64,
-    /// Cells that reached the end of the line.
+    /// `delivered` counts cells that reached the end of the line.
     pub delivered: u64,
-    /// Cells that the full queue dropped.
+    /// `dropped` counts cells that the full queue dropped.
     pub dropped: u64,
-    /// Cells in the queue or on the line now.
+    /// `queued` is how many cells are in the queue or on the line now.
     pub queued: u64,
-    /// Most cells that a cell found waiting before it.
+    /// `most_waiting` is the most cells that a cell found waiting before it.
     pub most_waiting: u64,
-    /// Time that cells waited, summed over those that the queue took.
+    /// `waited` is the time that cells waited, summed over those that the queue took.
     pub waited: Span,
-    /// Time that the line has been given to cells.
+    /// `busy` is the time that the line has been given to cells.
     pub busy: Span,
 }
 
 impl PortCounters {
-    /// Conservation, exact at every event: received = delivered + dropped + queued.
+    /// Returns whether cells are conserved, exactly at every event: received = delivered + dropped
+    /// + queued.
     pub fn is_conserved(&self) -> bool {
         self.received == self.delivered + self.dropped + self.queued
     }

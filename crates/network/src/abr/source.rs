@@ -9,9 +9,9 @@ use super::cells::{Kind, RateField, Rm};
 use super::config::{VcConfig, cells_per_second};
 use anabranch_units::{Rate, Span, Time};
 
-/// Mrm: cells besides RM cells between two forward RM cells at least.
+/// `MRM` is Mrm: at least so many cells besides RM cells stand between two forward RM cells.
 const MRM: u32 = 2;
-/// TCR: the rate that a source may always send RM cells at, cells/s.
+/// `TCR` is the rate that a source may always send RM cells at, in cells a second.
 const TCR: f64 = 10.0;
 
 /// An end system, seen from the direction that it is the source of.
@@ -22,15 +22,15 @@ pub(super) struct EndSystem {
     minimum: RateField,
     initial: f64,
     config: VcConfig,
-    /// ACR, the allowed cell rate, cells/s.
+    /// `rate` is ACR, the allowed cell rate, in cells a second.
     rate: f64,
-    /// Time from a cell to the next at this rate.
+    /// `gap` is the time from a cell to the next at this rate.
     gap: Span,
     last_cell: Option<Time>,
     last_forward: Option<Time>,
-    /// In-rate cells since the last forward RM cell.
+    /// `since_forward` counts in-rate cells since the last forward RM cell.
     since_forward: u32,
-    /// A backward RM cell has been sent since then.
+    /// `has_answered` says that a backward RM cell has been sent since then.
     has_answered: bool,
     /// Forward RM cells since the last backward one came.
     unanswered: u32,
@@ -40,7 +40,7 @@ pub(super) struct EndSystem {
     pub has_packets: bool,
     /// Cells of the packet at the head that are left to send.
     cells_left: u32,
-    /// Packets that have been cut into cells.
+    /// `packets` is how many packets have been cut into cells.
     packets: u32,
     /// The last data cell that came to this end as the destination had EFCI set.
     congestion_seen: bool,
@@ -48,14 +48,14 @@ pub(super) struct EndSystem {
     received: u32,
 }
 
-/// What a source does when it may send a cell.
+/// `Turn` is what a source does when it may send a cell.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Turn {
     /// The source sends a cell of this kind.
     Send(Kind),
-    /// It needs the next packet.
+    /// The source needs the next packet before it can send.
     NeedsPacket,
-    /// It has nothing to send.
+    /// The source has nothing to send.
     Rests,
 }
 
@@ -94,7 +94,7 @@ impl EndSystem {
         self.rate
     }
 
-    /// ACR in octets of packets.
+    /// Returns ACR in octets of packets.
     pub(super) fn net_rate(&self) -> Rate {
         self.config.net_rate(self.rate)
     }
@@ -116,7 +116,7 @@ impl EndSystem {
         self.cells_left
     }
 
-    /// Data of its own waits, or is being sent.
+    /// Returns whether data of its own waits, or is being sent.
     pub(super) fn has_data(&self) -> bool {
         self.has_packets || self.cells_left > 0
     }
@@ -200,7 +200,7 @@ impl EndSystem {
         self.rate != before
     }
 
-    /// A packet is cut into cells. Its number.
+    /// Cuts a packet into cells, and returns its number.
     pub(super) fn load(&mut self, octets: u32) -> u32 {
         self.cells_left = self.config.encapsulation.cells(octets);
         self.packets = self.packets.wrapping_add(1);

@@ -9,7 +9,7 @@ pub(super) const INFO: Info = Info {
     reference: "ns-2 ErrorModel (uniform, packets)",
 };
 
-/// Loses each packet with one probability.
+/// `Bernoulli` loses each packet with one probability.
 #[derive(Debug)]
 pub struct Bernoulli {
     rate: f64,
@@ -17,12 +17,12 @@ pub struct Bernoulli {
 }
 
 impl Bernoulli {
-    /// Losses with probability `rate`.
+    /// Makes losses with probability `rate`, 0 to 1.
     pub fn new(rate: f64, generator: Generator) -> Bernoulli {
         Bernoulli { rate, generator }
     }
 
-    /// Whether the next packet is lost.
+    /// Returns whether the next packet is lost.
     pub fn loses(&mut self) -> bool {
         self.generator.chance(self.rate)
     }

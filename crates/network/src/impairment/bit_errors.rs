@@ -10,23 +10,23 @@ pub(super) const INFO: Info = Info {
     reference: "packet loss 1 - (1 - e)^L for L bits",
 };
 
-/// Bit errors at one rate.
+/// `BitErrors` damages packets with bit errors at one rate.
 #[derive(Debug)]
 pub struct BitErrors {
     /// `ln(1 - e)`: the logarithm of the probability that a bit is right.
     log_good: f64,
-    /// Size of the last packet and its probability: most are alike.
+    /// `last` is the size of the last packet and its probability: most are alike.
     last: (u32, f64),
     generator: Generator,
 }
 
 impl BitErrors {
-    /// Errors with probability `ber` per bit.
+    /// Makes errors with probability `ber` per bit.
     pub fn new(ber: f64, generator: Generator) -> BitErrors {
         BitErrors { log_good: libm::log1p(-ber), last: (0, 0.0), generator }
     }
 
-    /// Whether a packet of `size` octets is hit.
+    /// Returns whether a packet of `size` octets is hit.
     pub fn corrupts(&mut self, size: u32) -> bool {
         if size != self.last.0 {
             self.last = (size, self.packet_loss(size));
@@ -34,7 +34,7 @@ impl BitErrors {
         self.generator.chance(self.last.1)
     }
 
-    /// 1 - (1 - e)^L with L = 8 `size`, also exact for small e.
+    /// Returns 1 - (1 - e)^L with L = 8 `size`, also exact for small e.
     pub fn packet_loss(&self, size: u32) -> f64 {
         if size == 0 { 0.0 } else { -libm::expm1(size as f64 * 8.0 * self.log_good) }
     }

@@ -27,7 +27,7 @@ pub(super) const INFO: Info = Info {
     reference: "RFC 1071, RFC 9293 §3.1 (checksum); Stone and Partridge, SIGCOMM 2000",
 };
 
-/// Flips some bits of each packet that is hit.
+/// `Corrupt` flips some bits of each packet that is hit.
 #[derive(Debug)]
 pub struct Corrupt {
     probability: f64,
@@ -37,19 +37,19 @@ pub struct Corrupt {
     generator: Generator,
 }
 
-/// The part of a packet that the flipped bits hit.
+/// `Damage` is the part of a packet that the flipped bits hit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Damage {
     None,
     /// It is in the IP header: the next node sees it.
     Header,
-    /// Behind it: the host that the packet is for sees it.
+    /// It is behind the IP header: the host that the packet is for sees it.
     Body,
-    /// Checksums do not catch it: nobody notices.
+    /// Checksums do not catch it: the packet arrives as it is, damaged.
     Unseen,
 }
 
-/// Where flipped bits are.
+/// `Flipped` says where flipped bits are.
 struct Flipped {
     /// At least one flipped bit is in the IP header.
     in_header: bool,
@@ -64,7 +64,7 @@ impl Corrupt {
         Corrupt { probability, bits, book, octets, generator }
     }
 
-    /// Damages the packet, or not.
+    /// Damages the packet or leaves it, and returns which.
     pub(super) fn strike(&mut self, id: PacketId, pool: &mut PacketPool) -> Damage {
         if !self.generator.chance(self.probability) {
             return Damage::None;

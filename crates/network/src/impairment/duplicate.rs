@@ -10,7 +10,7 @@ pub(super) const INFO: Info = Info {
     reference: "RFC 5560 (packet duplication)",
 };
 
-/// Draws which packets are copied.
+/// `Duplicate` draws which packets are copied.
 #[derive(Debug)]
 pub struct Duplicate {
     probability: f64,
@@ -18,12 +18,12 @@ pub struct Duplicate {
 }
 
 impl Duplicate {
-    /// Copies with `probability`.
+    /// Makes copies with `probability`, 0 to 1.
     pub fn new(probability: f64, generator: Generator) -> Duplicate {
         Duplicate { probability, generator }
     }
 
-    /// Whether the next packet is copied.
+    /// Returns whether the next packet is copied.
     pub fn duplicates(&mut self) -> bool {
         self.generator.chance(self.probability)
     }

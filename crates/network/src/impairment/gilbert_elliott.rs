@@ -16,7 +16,7 @@ pub(super) const INFO: Info = Info {
     reference: "Gilbert 1960; Elliott 1963; Hasslinger and Hohlfeld, MMB 2008",
 };
 
-/// The chain of two states, with its current one.
+/// `GilbertElliott` is the chain of two states, with its current one.
 #[derive(Debug)]
 pub struct GilbertElliott {
     p: f64,

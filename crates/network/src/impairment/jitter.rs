@@ -17,7 +17,7 @@ pub(super) const INFO: Info = Info {
     reference: "as netem (Hemminger, linux.conf.au 2005): uniform, normal, Pareto; correlation",
 };
 
-/// The distribution of the extra time.
+/// `JitterLaw` is the distribution of the extra time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum JitterLaw {
     /// `x` is uniform in [-1, 1).
@@ -29,23 +29,23 @@ pub enum JitterLaw {
     Pareto,
 }
 
-/// Parameters of a jitter.
+/// `JitterConfig` has the parameters of a jitter.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct JitterConfig {
-    /// Mean of the extra time before the cut at zero.
+    /// `mean` is the mean of the extra time before the cut at zero.
     pub mean: Span,
-    /// Deviation of the extra time: half the width of the uniform law, the standard deviation of
-    /// the others.
+    /// `deviation` is the deviation of the extra time: half the width of the uniform law, the
+    /// standard deviation of the others.
     pub deviation: Span,
-    /// The distribution of the extra time around its mean.
+    /// `law` is the distribution of the extra time around its mean.
     pub law: JitterLaw,
-    /// Correlation of one packet's time with the next's, below 1.
+    /// `correlation` is that of one packet's time with the next's, below 1.
     pub correlation: f64,
-    /// No packet overtakes another.
+    /// `keep_order` says that no packet overtakes another.
     pub keep_order: bool,
 }
 
-/// Draws the extra time of each packet.
+/// `Jitter` draws the extra time of each packet.
 #[derive(Debug)]
 pub struct Jitter {
     config: JitterConfig,
@@ -60,7 +60,7 @@ impl Jitter {
         Jitter { config: *config, last: None, generator }
     }
 
-    /// The extra time of the next packet.
+    /// Returns the extra time of the next packet.
     pub fn extra(&mut self) -> Span {
         let x = match self.config.correlation {
             0.0 => self.independent(),
@@ -70,7 +70,7 @@ impl Jitter {
         Span::from_secs_f64(extra.max(0.0)).unwrap_or(Span::MAX)
     }
 
-    /// Packets keep their order.
+    /// Returns whether packets keep their order.
     pub fn keeps_order(&self) -> bool {
         self.config.keep_order
     }
@@ -99,7 +99,7 @@ impl Jitter {
         }
     }
 
-    /// Box and Muller 1958; the second number is not kept.
+    /// Draws from the normal law, by Box and Muller 1958; the second number is not kept.
     fn normal(&mut self) -> f64 {
         let radius = (-2.0 * libm::log(1.0 - self.generator.uniform())).sqrt();
         radius * libm::cos(2.0 * std::f64::consts::PI * self.generator.uniform())

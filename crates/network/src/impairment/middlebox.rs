@@ -28,24 +28,24 @@ pub(super) const INFO: Info = Info {
     reference: "Honda et al., IMC 2011; RFC 8684 §3.7, §6; RFC 6528 §3",
 };
 
-/// The segments that lose their options.
+/// `Segments` are the segments that lose their options.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Segments {
-    /// All segments lose them.
+    /// All segments lose the options.
     #[default]
     All,
-    /// Segments with SYN lose them.
+    /// Segments with SYN lose the options, SYN/ACKs among them.
     Syn,
-    /// Segments without SYN lose them.
+    /// Segments without SYN lose the options.
     NotSyn,
 }
 
-/// What the box changes; by default nothing.
+/// `MiddleboxConfig` says what the box changes; by default nothing.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct MiddleboxConfig {
-    /// Options that it takes away.
+    /// `strip` has the options that the box takes away.
     pub strip: Vec<OptionKind>,
-    /// The segments from which it takes them.
+    /// `segments` are those from which the box takes them.
     pub segments: Segments,
     /// Number of segments of each flow, the first ones, that keep their options and their data.
     pub after: u64,
@@ -83,7 +83,7 @@ struct Seen {
     start: Serial32,
 }
 
-/// The box with what it knows of each flow.
+/// `Middlebox` is the box with what it knows of each flow.
 #[derive(Debug)]
 pub struct Middlebox {
     config: MiddleboxConfig,

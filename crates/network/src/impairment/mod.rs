@@ -37,7 +37,7 @@ use anabranch_endpoint::Generator;
 use anabranch_units::{Bytes, Rate, Span, Time};
 use anabranch_wire::FlowKey;
 
-/// The impairments by name.
+/// `IMPAIRMENTS` has the impairments by name.
 pub const IMPAIRMENTS: &[Info] = &[
     bernoulli::INFO,
     gilbert_elliott::INFO,
@@ -57,77 +57,77 @@ pub const IMPAIRMENTS: &[Info] = &[
 /// The place on the link at which an impairment acts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Position {
-    /// Before the queue: a lost packet takes no buffer and no bandwidth (as
-    /// ns-2's `link-lossmodel`).
+    /// The place is before the queue: a lost packet takes no buffer and no bandwidth (as ns-2's
+    /// `link-lossmodel`).
     #[default]
     Ingress,
-    /// After the transmission: a lost packet has used the link.
+    /// The place is after the transmission: a lost packet has used the link.
     Egress,
 }
 
-/// An impairment and its place.
+/// `ImpairmentConfig` is an impairment and its place.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ImpairmentConfig {
-    /// The impairment with its parameters.
+    /// `kind` is the impairment with its parameters.
     pub kind: ImpairmentKind,
-    /// Place of the impairment: before the queue or after the transmission.
+    /// `at` is the place of the impairment: before the queue or after the transmission.
     pub at: Position,
 }
 
-/// Description of an impairment.
+/// `ImpairmentKind` describes an impairment.
 #[derive(Clone, PartialEq, Debug)]
 pub enum ImpairmentKind {
     /// Packets are lost independently of each other.
     Bernoulli {
-        /// Probability that a packet is lost.
+        /// `rate` is the probability that a packet is lost.
         rate: f64,
     },
-    /// Losses in bursts, from a chain of two states.
+    /// Losses come in bursts, from a chain of two states.
     GilbertElliott {
-        /// Probability per packet of going from good to bad.
+        /// `p` is the probability per packet of going from good to bad.
         p: f64,
-        /// Probability per packet of going from bad to good.
+        /// `r` is the probability per packet of going from bad to good.
         r: f64,
-        /// Probability that a packet survives in the good state.
+        /// `k` is the probability that a packet survives in the good state.
         k: f64,
-        /// Probability that a packet survives in the bad state.
+        /// `h` is the probability that a packet survives in the bad state.
         h: f64,
     },
-    /// Independent bit errors; a packet with one is dropped.
+    /// Bit errors are independent; a packet with one is dropped.
     BitErrors {
-        /// Probability that a bit is wrong.
+        /// `ber` is the probability that a bit is wrong.
         ber: f64,
     },
     /// Chosen data packets of a flow are dropped, once each.
     Packets {
-        /// The flow, in its direction over this link.
+        /// `flow` is the flow, in its direction over this link.
         flow: FlowKey,
         /// Numbers of the packets with payload to drop, counted from 1 as they come here.
         numbers: Vec<u64>,
     },
     /// Every n-th packet with payload is lost.
     Periodic {
-        /// One packet in so many is lost; at least 1.
+        /// `every` says that one packet in so many is lost; at least 1.
         every: u64,
-        /// Number of the first, counted from 1.
+        /// `first` is the number of the first, counted from 1.
         first: u64,
     },
     /// Some packets travel longer, so that later ones overtake them. Acts on
     /// the propagation in either position.
     Reorder {
-        /// Probability that a packet is held back.
+        /// `probability` is that with which a packet is held back.
         probability: f64,
-        /// Time that it travels longer.
+        /// `extra` is the time that it travels longer.
         extra: Span,
     },
     /// Some packets are overtaken by later ones. Acts at the far end in either
     /// position.
     ReorderDistance {
-        /// Probability that a packet is overtaken.
+        /// `probability` is that with which a packet is overtaken.
         probability: f64,
-        /// Number of packets that overtake it.
+        /// `distance` is how many packets overtake it.
         distance: u32,
-        /// The longest that it waits for them.
+        /// `longest` is the longest that it waits for them.
         longest: Span,
     },
     /// Every packet travels longer by a random time. Acts on the propagation in
@@ -135,26 +135,26 @@ pub enum ImpairmentKind {
     Jitter(JitterConfig),
     /// Some packets come twice.
     Duplicate {
-        /// Probability that a packet is copied.
+        /// `probability` is that with which a packet is copied.
         probability: f64,
     },
     /// Bits of some packets are flipped, which checksums have to catch.
     Corrupt {
-        /// Probability that a packet is hit.
+        /// `probability` is that with which a packet is hit.
         probability: f64,
-        /// Number of different bits that are flipped.
+        /// `bits` is how many different bits are flipped.
         bits: u32,
     },
-    /// What comes during these times is lost.
+    /// Packets that come during these times are lost.
     Outage(OutageConfig),
-    /// What exceeds a token bucket is lost.
+    /// Packets that exceed a token bucket are lost.
     Police {
-        /// Rate at which tokens, an octet each, come.
+        /// `rate` is the rate at which tokens, an octet each, come.
         rate: Rate,
         /// Most tokens in the bucket, which is full at the start.
         burst: Bytes,
     },
-    /// TCP segments are changed.
+    /// TCP segments are changed on their way, as by a box between the hosts.
     Middlebox(MiddleboxConfig),
 }
 
@@ -254,13 +254,13 @@ impl ImpairmentConfig {
     }
 }
 
-/// What an impairment does to a packet.
+/// `Verdict` is what an impairment does to a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Verdict {
     Pass,
     Lose,
     Corrupt,
-    /// Travels longer and may be overtaken.
+    /// The packet travels longer and may be overtaken.
     Delay(Span),
     /// Travels longer; what comes later does not overtake it.
     DelayInOrder(Span),

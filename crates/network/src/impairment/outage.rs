@@ -10,12 +10,12 @@ pub(super) const INFO: Info = Info {
     reference: "link-down intervals; RFC 3819 §8.5",
 };
 
-/// The times at which the link is down.
+/// `OutageConfig` has the times at which the link is down.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct OutageConfig {
-    /// Start and length of each outage, ascending and apart.
+    /// `intervals` has start and length of each outage, ascending and apart.
     pub intervals: Vec<(Span, Span)>,
-    /// Starts again after this time.
+    /// `period` is the time after which it starts again.
     pub period: Option<Span>,
 }
 

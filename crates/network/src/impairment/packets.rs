@@ -14,9 +14,9 @@ pub(super) const INFO: Info = Info {
 #[derive(Debug)]
 pub struct Packets {
     flow: FlowKey,
-    /// Ascending, without repetitions.
+    /// `numbers` is ascending, without repetitions.
     numbers: Vec<u64>,
-    /// First of `numbers` still to come.
+    /// `next` is the place of the first of `numbers` still to come.
     next: usize,
     seen: u64,
 }
@@ -30,7 +30,7 @@ impl Packets {
         Packets { flow, numbers, next: 0, seen: 0 }
     }
 
-    /// Whether `packet` is one of them.
+    /// Returns whether `packet` is one of those to be lost.
     pub fn loses(&mut self, packet: &Packet) -> bool {
         if self.next == self.numbers.len()
             || packet.payload_len() == 0

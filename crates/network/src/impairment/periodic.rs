@@ -10,11 +10,11 @@ pub(super) const INFO: Info = Info {
     reference: "Mathis et al., CCR 1997 (periodic loss)",
 };
 
-/// Drops every n-th data packet.
+/// `Periodic` drops every n-th data packet.
 #[derive(Debug)]
 pub struct Periodic {
     every: u64,
-    /// Data packets to the next loss, that one included.
+    /// `left` is how many data packets come up to the next loss, that one included.
     left: u64,
 }
 
@@ -25,7 +25,7 @@ impl Periodic {
         Periodic { every, left: first }
     }
 
-    /// Whether `packet` is one of them.
+    /// Returns whether `packet` is one of those to be lost.
     pub fn loses(&mut self, packet: &Packet) -> bool {
         if packet.payload_len() == 0 {
             return false;

@@ -13,7 +13,7 @@ pub(super) const INFO: Info = Info {
     reference: "RFC 2697 §3",
 };
 
-/// The token bucket of the policer.
+/// `Police` is the token bucket of the policer.
 #[derive(Debug)]
 pub struct Police(Bucket);
 
@@ -23,7 +23,7 @@ impl Police {
         Police(Bucket::new(rate, burst))
     }
 
-    /// Whether a packet of `size` octets conforms.
+    /// Returns whether a packet of `size` octets conforms, and takes its tokens if it does.
     pub fn admits(&mut self, now: Time, size: u32) -> bool {
         let conforms = self.0.fits(size) && self.0.conforms_at(size) <= now;
         if conforms {

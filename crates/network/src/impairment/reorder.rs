@@ -11,7 +11,7 @@ pub(super) const INFO: Info = Info {
     reference: "RFC 4737 (reordering by extra delay)",
 };
 
-/// Holds packets back on the way.
+/// `Reorder` holds packets back on the way.
 #[derive(Debug)]
 pub struct Reorder {
     probability: f64,

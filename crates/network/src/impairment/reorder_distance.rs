@@ -13,7 +13,7 @@ pub(super) const INFO: Info = Info {
     reference: "RFC 4737 §4.2 (reordering extent), RFC 5236 (displacement)",
 };
 
-/// Lets packets be overtaken.
+/// `ReorderDistance` lets packets be overtaken.
 #[derive(Debug)]
 pub struct ReorderDistance {
     probability: f64,
@@ -29,8 +29,7 @@ impl ReorderDistance {
         ReorderDistance { probability, distance, longest, generator }
     }
 
-    /// Whether the next packet is overtaken: by how many, and for how long it
-    /// waits at most.
+    /// Returns, if the next packet is overtaken, by how many and for how long it waits at most.
     pub fn overtaken(&mut self) -> Option<(u32, Span)> {
         self.generator.chance(self.probability).then_some((self.distance, self.longest))
     }

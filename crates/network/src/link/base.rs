@@ -7,7 +7,7 @@ use crate::queue::Waiting;
 use anabranch_units::{Span, Time};
 use std::collections::VecDeque;
 
-/// One step of a link: the date, where packets are kept, and who watches them.
+/// `Step` is one step of a link: the date, where packets are kept, and who watches them.
 pub(super) struct Step<'a, 'w> {
     pub now: Time,
     pub pool: &'a mut PacketPool,
@@ -24,13 +24,13 @@ impl Step<'_, '_> {
     }
 }
 
-/// A packet on its way, in the link's ring.
+/// `Entry` is a packet on its way, in the link's ring.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
-    /// Departure plus propagation delay; ascends along the ring.
+    /// `arrival` is departure plus propagation delay; it ascends along the ring.
     pub arrival: Time,
     pub id: PacketId,
-    /// The octets in the low 24 bits, and the fate above them.
+    /// `size_fate` has the octets in the low 24 bits, and the fate above them.
     size_fate: u32,
 }
 
@@ -56,7 +56,7 @@ impl Entry {
     }
 }
 
-/// A number of packets and their octets.
+/// `Count` is a number of packets and their octets.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Count {
     pub packets: u64,
@@ -71,13 +71,13 @@ impl Count {
     }
 }
 
-/// The packets on their way, and the counters.
+/// `Base` has the packets on their way, and the counters.
 #[derive(Debug)]
 pub(super) struct Base {
     ring: VecDeque<Entry>,
     /// Number of entries at the front of the ring that are known to have departed.
     departed: usize,
-    /// Octets of the other entries.
+    /// `unsent_octets` is how many octets the other entries have.
     unsent_octets: u64,
     /// The propagation delay, where no schedule says otherwise.
     pub delay: Span,
@@ -137,13 +137,13 @@ impl Base {
         Some(entry)
     }
 
-    /// Whether the ring would grow with one more packet.
+    /// Returns whether the ring would grow with one more packet.
     #[inline]
     pub(super) fn is_full(&self) -> bool {
         self.ring.len() == self.ring.capacity()
     }
 
-    /// The packet that began its way last gets another fate.
+    /// Gives another fate to the packet that began its way last.
     pub(super) fn set_last_fate(&mut self, fate: u32) {
         if let Some(last) = self.ring.back_mut() {
             *last = Entry::new(last.arrival, last.id, last.size(), fate);

@@ -9,27 +9,27 @@ use crate::counters::LinkCounters;
 use crate::pool::{PacketId, PacketPool};
 use anabranch_units::{Span, Time};
 
-/// How the way of a packet ends at the far end of an elided link.
+/// `End` says how the way of a packet ends at the far end of an elided link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum End {
     /// The router there drops it: its TTL is used up.
     Ttl,
     /// The router there drops it: it knows no link to its destination.
     NoRoute,
-    /// The next link drops it.
+    /// The next link drops the packet, for this reason.
     Dropped(LinkDrop),
 }
 
 /// A packet that has not arrived at the far end of an elided link, and what will happen there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Passing {
-    /// The packet.
+    /// `id` is the packet's slot in the pool.
     pub id: PacketId,
-    /// How its way ends; `None` where it goes on.
+    /// `end` says how its way ends; `None` where it goes on.
     pub end: Option<End>,
 }
 
-/// The fate of a packet that goes on is 0.
+/// `TTL` is the fate of a packet whose TTL ends here; that of a packet that goes on is 0.
 const TTL: u32 = 1;
 const NO_ROUTE: u32 = 2;
 const QUEUE: u32 = 3;
@@ -60,7 +60,7 @@ impl Passing {
 }
 
 impl Link {
-    /// Whether the link has nothing but a drop-tail queue, one rate and one delay.
+    /// Returns whether the link has nothing but a drop-tail queue, one rate and one delay.
     pub fn is_plain(&self) -> bool {
         self.features.is_none()
     }
@@ -83,12 +83,13 @@ impl Link {
         self.base.push(Entry::new(arrival, id, size, 0));
     }
 
-    /// Whether arrivals are no events from now on, on a plain link; before the first packet.
+    /// Chooses whether arrivals are no events from now on, on a plain link; before the first
+    /// packet.
     pub fn elide(&mut self, elided: bool) {
         self.is_elided = elided;
     }
 
-    /// See [`Link::elide`].
+    /// Returns whether arrivals are no events: see [`Link::elide`].
     #[inline]
     pub fn is_elided(&self) -> bool {
         self.is_elided
@@ -123,7 +124,8 @@ impl Link {
         self.base.set_last_fate(end.fate());
     }
 
-    /// Whether one more packet would take more memory: time to take those that have arrived.
+    /// Returns whether one more packet would take more memory: time to take those that have
+    /// arrived.
     #[inline]
     pub fn is_full(&self) -> bool {
         self.base.is_full()

@@ -28,7 +28,7 @@ use in_cells::InCells;
 use overtaking::Overtaking;
 use service::Service;
 
-/// What only such links have.
+/// `Features` has what only such links have.
 #[derive(Debug)]
 pub(super) struct Features {
     impairments: Vec<(Position, Impairment)>,
@@ -69,27 +69,28 @@ impl Features {
         self.overtaking.next_arrival().min(self.service.serves_at())
     }
 
-    /// See [`Link::waiting`](super::Link::waiting).
+    /// Returns what waits at `now`: see [`Link::waiting`](super::Link::waiting).
     pub(super) fn waiting(&mut self, now: Time) -> Waiting {
         self.service.waiting(now)
     }
 
-    /// See [`Link::rate_at`](super::Link::rate_at).
+    /// Returns the rate at `now`: see [`Link::rate_at`](super::Link::rate_at).
     pub(super) fn rate_at(&self, now: Time) -> Option<Rate> {
         self.service.rate_at(now)
     }
 
-    /// See [`Link::grant`](super::Link::grant).
+    /// Takes a granted rate: see [`Link::grant`](super::Link::grant).
     pub(super) fn grant(&mut self, from: Time, rate: Rate) {
         self.service.grant(from, rate);
     }
 
-    /// See [`Link::is_sending`](super::Link::is_sending).
+    /// Returns whether a packet waits or is being sent: see
+    /// [`Link::is_sending`](super::Link::is_sending).
     pub(super) fn is_sending(&self, now: Time) -> bool {
         self.service.is_sending(now)
     }
 
-    /// See [`Link::drains_at`](super::Link::drains_at).
+    /// Returns when so much has drained: see [`Link::drains_at`](super::Link::drains_at).
     pub(super) fn drains_at(&self, now: Time, octets: u64) -> Time {
         self.service.drains_at(now, octets)
     }
@@ -99,7 +100,7 @@ impl Features {
         self.service.calls()
     }
 
-    /// Adds what is counted here.
+    /// Adds what is counted here to `counters`.
     pub(super) fn count(&self, counters: &mut LinkCounters) {
         counters.duplicated = self.duplicated.packets;
         counters.bytes_duplicated = self.duplicated.octets;
@@ -110,7 +111,7 @@ impl Features {
         }
     }
 
-    /// A packet meets the impairments from number `first` on, then the queue.
+    /// Lets a packet meet the impairments from number `first` on, then the queue.
     pub(super) fn pass(
         &mut self,
         (id, size): (PacketId, u32),
@@ -133,7 +134,7 @@ impl Features {
         }
     }
 
-    /// A packet comes to the queue.
+    /// Takes a packet to the queue.
     fn join(&mut self, judged: Judged, base: &mut Base, step: &mut Step<'_, '_>) {
         let Judged { id, size, .. } = judged;
         let packet = step.pool.packet(id);
@@ -176,14 +177,14 @@ impl Features {
         }
     }
 
-    /// The discipline sends the next packet.
+    /// Lets the discipline send the next packet.
     fn serve(&mut self, base: &mut Base, step: &mut Step<'_, '_>) {
         if let Some((judged, departs)) = self.next_packet(base, step) {
             self.propagate(departs, judged, base);
         }
     }
 
-    /// See [`Link::take_for_cells`](super::Link::take_for_cells).
+    /// Takes a packet for cells: see [`Link::take_for_cells`](super::Link::take_for_cells).
     pub(super) fn take_for_cells(
         &mut self,
         rate: Rate,
@@ -195,7 +196,7 @@ impl Features {
         Some((self.in_cells.leave(packet), packet.size, self.service.calls()))
     }
 
-    /// See [`Link::end_in_cells`](super::Link::end_in_cells).
+    /// Ends the way of a packet in cells: see [`Link::end_in_cells`](super::Link::end_in_cells).
     pub(super) fn end_in_cells(
         &mut self,
         number: u32,
@@ -243,7 +244,7 @@ impl Features {
         }
     }
 
-    /// The queue sets CE on a packet.
+    /// Notes that the queue sets CE on a packet.
     fn mark(&mut self, id: PacketId, step: &mut Step<'_, '_>) {
         step.pool.set_ce(id);
         self.marked += 1;

@@ -25,7 +25,7 @@ struct Pending {
     size: u32,
 }
 
-/// What becomes of an accepted packet.
+/// `Accepted` says what becomes of an accepted packet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Accepted {
     pub starts: Time,
@@ -56,7 +56,7 @@ impl Fifo {
         Ok(Accepted { starts, departs, marked })
     }
 
-    /// What waits at `now`, after the departures up to it.
+    /// Returns what waits at `now`, after the departures up to it.
     pub(super) fn waiting(&mut self, now: Time) -> Waiting {
         while let Some(&Pending { offered, starts, size }) = self.pending.front()
             && starts <= now

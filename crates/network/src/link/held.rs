@@ -16,7 +16,7 @@ pub(super) struct Held {
     pub waiting: Waiting,
     /// Something else asks it for packets, and it never serves by itself.
     pulled: bool,
-    /// What the discipline has dropped and the link has not yet counted.
+    /// `losses` are what the discipline has dropped and the link has not yet counted.
     pub losses: Losses,
 }
 
@@ -37,19 +37,19 @@ impl Held {
         &self.transmitter
     }
 
-    /// An explicit rate holds from a date on.
+    /// Takes an explicit rate that holds from a date on.
     pub(super) fn grant(&mut self, from: Time, rate: Rate) {
         if let Transmitter::Explicit(explicit) = &mut self.transmitter {
             explicit.grant(from, rate);
         }
     }
 
-    /// A packet waits or is being sent.
+    /// Returns whether a packet waits or is being sent.
     pub(super) fn is_sending(&self, now: Time) -> bool {
         self.waiting.packets > 0 || now < self.free_at
     }
 
-    /// A packet joins. What is dropped for it is in `losses`, perhaps itself.
+    /// Takes a packet to the queue. What is dropped for it is in `losses`, perhaps itself.
     pub(super) fn join(&mut self, now: Time, item: Item, packet: &Packet) {
         self.waiting.add(item.size);
         self.scheduler.enqueue(item, packet, &mut self.losses);
@@ -80,7 +80,7 @@ impl Held {
         served
     }
 
-    /// Packets wait for who asks for them.
+    /// Returns whether packets wait for who asks for them.
     pub(super) fn calls(&self) -> bool {
         self.pulled && self.waiting.packets > 0
     }

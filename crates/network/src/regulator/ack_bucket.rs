@@ -35,7 +35,7 @@ pub(super) const INFO: Info = Info {
     reference: "Narváez and Siu, Globecom 1997",
 };
 
-/// Parameters of the ACK bucket.
+/// `AckBucketConfig` has the parameters of the ACK bucket.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct AckBucketConfig {
     /// No ACK goes while more than this waits in the forward queue.
@@ -43,7 +43,7 @@ pub struct AckBucketConfig {
 }
 
 impl Default for AckBucketConfig {
-    /// A depth of two packets.
+    /// Returns a bucket with a depth of two packets.
     fn default() -> Self {
         AckBucketConfig { depth: Level::Packets(2) }
     }
@@ -55,14 +55,14 @@ impl AckBucketConfig {
     }
 }
 
-/// The bucket, with the state of its shadow transmitter.
+/// `AckBucket` is the bucket, with the state of its shadow transmitter.
 #[derive(Debug)]
 pub(super) struct AckBucket {
     depth: Mark,
     shadow: Transmitter,
     /// Time at which the shadow transmitter is free.
     free_at: Time,
-    /// Eight times the octets that an ACK brings.
+    /// `credit` is eight times the octets that an ACK brings.
     credit: u64,
     /// Octets that had come to the forward link when the last ACK went.
     seen: u64,

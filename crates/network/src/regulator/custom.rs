@@ -5,30 +5,30 @@ use anabranch_custom::Place;
 use anabranch_units::{Rate, Span, Time};
 use std::fmt;
 
-/// What a law of the user's own sees of the forward link.
+/// `Forward` is what a law of the user's own sees of the forward link.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Forward {
-    /// Time at which the law is asked.
+    /// `now` is the time at which the law is asked.
     pub now: Time,
     /// Time since which the ACK at the head is held.
     pub since: Time,
-    /// Packets that wait in the queue.
+    /// `packets` is how many packets wait in the queue.
     pub packets: u64,
-    /// Octets of these packets.
+    /// `octets` is how many octets these packets have.
     pub octets: u64,
-    /// Octets that came to the link so far.
+    /// `octets_received` is how many octets came to the link so far.
     pub octets_received: u64,
-    /// The rate now, where the link has one.
+    /// `rate` is the link's rate now; `None` where it has none.
     pub rate: Option<Rate>,
 }
 
-/// A law that holds ACKs: see the module above.
+/// `DelayLaw` is a law that holds ACKs: see the module above.
 pub trait DelayLaw: fmt::Debug + Send {
     /// Returns how long the ACK at the head is held altogether, as the forward link is now. It is
     /// asked again while it holds, at the latest after `recheck`.
     fn delay(&mut self, forward: &Forward) -> Span;
 
-    /// The ACK at the head went on.
+    /// Hears that the ACK at the head went on.
     fn on_release(&mut self, _now: Time) {}
 }
 

@@ -5,19 +5,19 @@ use crate::catalogue::ConfigError;
 use crate::queue::{QueueLimit, Waiting};
 use anabranch_units::Bytes;
 
-/// A level of the forward queue.
+/// `Level` is a level of the forward queue.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Level {
     /// This share of the queue's limit, from 0 to 1, in the limit's unit.
     Share(f64),
-    /// This many packets in the queue.
+    /// This many packets are in the queue.
     Packets(u64),
-    /// This many octets in the queue.
+    /// This many octets are in the queue.
     Octets(Bytes),
 }
 
-/// A level in thousandths of a packet or of an octet, so that shares of small
-/// buffers differ.
+/// `Mark` is a level in thousandths of a packet or of an octet, so that shares of small buffers
+/// differ.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Mark {
     pub milli: u64,
@@ -25,7 +25,7 @@ pub(super) struct Mark {
 }
 
 impl Mark {
-    /// What waits, in the unit of the mark.
+    /// Returns what waits, in the unit of the mark.
     pub(super) fn measure(&self, waiting: Waiting) -> u64 {
         let amount = if self.octets { waiting.octets } else { waiting.packets };
         amount.saturating_mul(1000)
@@ -33,7 +33,7 @@ impl Mark {
 }
 
 impl Level {
-    /// The level in front of a queue of this limit.
+    /// Returns the level in front of a queue of this limit.
     ///
     /// # Errors
     /// A share that is none, and one of a queue without a limit.

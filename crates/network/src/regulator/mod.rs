@@ -35,40 +35,40 @@ use anabranch_wire::Packet;
 use std::collections::VecDeque;
 use threshold_linear::ThresholdLinear;
 
-/// The delay laws by name.
+/// `REGULATORS` has the delay laws by name.
 pub const REGULATORS: &[Info] = &[threshold_linear::INFO, ack_bucket::INFO];
 
-/// Description of a regulator.
+/// `RegulatorConfig` describes a regulator.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RegulatorConfig {
-    /// The law that says when held packets may go.
+    /// `law` says when held packets may go.
     pub law: LawConfig,
-    /// Whether packets with payload are held, too, for the ACK that they carry.
+    /// `piggybacked` says that packets with payload are held, too, for the ACK that they carry.
     pub piggybacked: bool,
-    /// Most that may be held at a time.
+    /// `limit` is the most that may be held at a time.
     pub limit: QueueLimit,
-    /// What happens beyond the limit.
+    /// `overflow` says what happens beyond the limit.
     pub overflow: Overflow,
     /// The longest time between two looks at the forward link while packets
     /// are held.
     pub recheck: Span,
 }
 
-/// Description of a delay law.
+/// `LawConfig` describes a delay law.
 #[derive(Clone, PartialEq, Debug)]
 pub enum LawConfig {
-    /// A delay that grows with the forward queue.
+    /// ACKs have a delay that grows with the forward queue.
     ThresholdLinear(ThresholdLinearConfig),
     /// ACKs go as the forward link's rate grants.
     AckBucket(AckBucketConfig),
-    /// A delay law that the user wrote.
+    /// The user wrote the delay law.
     Custom(Box<Custom<MakeLaw>>),
 }
 
-/// What a regulator does when it may hold no more.
+/// `Overflow` is what a regulator does when it may hold no more.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Overflow {
-    /// It drops the packet that comes.
+    /// The regulator drops the packet that comes.
     #[default]
     DropTail,
     /// Drops what it has held longest: later ACKs say as much.
@@ -132,7 +132,7 @@ impl RegulatorConfig {
     }
 }
 
-/// An ACK with all the options that fit: IP and TCP headers and 40 octets.
+/// `LARGEST_ACK` is an ACK with all the options that fit: IP and TCP headers and 40 octets.
 const LARGEST_ACK: Bytes = Bytes(80);
 
 fn shown(limit: QueueLimit) -> String {
@@ -144,7 +144,7 @@ fn shown(limit: QueueLimit) -> String {
     }
 }
 
-/// A regulator with the packets that it holds.
+/// `Regulator` is a regulator with the packets that it holds.
 #[derive(Debug)]
 pub struct Regulator {
     law: Law,
@@ -156,7 +156,7 @@ pub struct Regulator {
     waiting: Waiting,
     /// Number of packets that are to leave early, with [`Overflow::Release`].
     early: u64,
-    /// Dropped, and not yet polled.
+    /// `dropped` has the packets that are dropped, and not yet polled.
     dropped: VecDeque<PacketId>,
     timer: Time,
     counters: RegulatorCounters,
@@ -169,7 +169,7 @@ struct Held {
     since: Time,
 }
 
-/// A delay law with its state.
+/// `Law` is a delay law with its state.
 #[derive(Debug)]
 enum Law {
     ThresholdLinear(ThresholdLinear),
@@ -198,52 +198,53 @@ impl Law {
     }
 }
 
-/// What becomes of a packet that a regulator was offered.
+/// `Regulated` is what becomes of a packet that a regulator was offered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Regulated {
-    /// The packet goes on its way.
+    /// The packet goes on its way to the router.
     Released {
-        /// The packet's slot in the pool.
+        /// `id` is the packet's slot in the pool.
         id: PacketId,
-        /// Time for which it was held.
+        /// `waited` is the time for which it was held.
         waited: Span,
     },
-    /// Is dropped; its slot in the pool is the caller's to free.
+    /// The packet is dropped; its slot in the pool is the caller's to free.
     Dropped(PacketId),
 }
 
-/// Totals of a regulator since the start, of the packets that it regulates.
+/// `RegulatorCounters` are the totals of a regulator since the start, of the packets that it
+/// regulates.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct RegulatorCounters {
-    /// Packets that came to the regulator.
+    /// `received` counts packets that came to the regulator.
     pub received: u64,
-    /// Packets that went on their way.
+    /// `released` counts packets that went on their way.
     pub released: u64,
     /// Of the packets released, those that had to wait.
     pub delayed: u64,
-    /// Packets dropped beyond the limit.
+    /// `dropped` counts packets dropped beyond the limit.
     pub dropped: u64,
-    /// Packets that are held now.
+    /// `held` is how many packets are held now.
     pub held: u64,
-    /// Most packets held at a time.
+    /// `most_held` is the most packets held at a time.
     pub most_held: u64,
     /// Octets of the packets that came (IP header included).
     pub bytes_received: u64,
-    /// Octets of those that went on.
+    /// `bytes_released` counts octets of the packets that went on.
     pub bytes_released: u64,
-    /// Octets of those dropped.
+    /// `bytes_dropped` counts octets of the packets that were dropped.
     pub bytes_dropped: u64,
-    /// Octets that are held now.
+    /// `bytes_held` is how many octets are held now.
     pub bytes_held: u64,
     /// Delay given, summed over the packets that went on.
     pub total_delay: Span,
-    /// The longest delay given.
+    /// `longest_delay` is the longest delay given to a packet.
     pub longest_delay: Span,
 }
 
 impl RegulatorCounters {
-    /// Conservation, exact at every event, in packets and in octets:
-    /// received = released + held + dropped.
+    /// Returns whether packets and octets are conserved, exactly at every event: received =
+    /// released + held + dropped.
     pub fn is_conserved(&self) -> bool {
         self.received == self.released + self.held + self.dropped
             && self.bytes_received == self.bytes_released + self.bytes_held + self.bytes_dropped
@@ -277,7 +278,7 @@ impl Regulator {
         }
     }
 
-    /// Whether it regulates such packets; all others pass it at once.
+    /// Returns whether it regulates such packets; all others pass it at once.
     #[inline]
     pub fn regulates(&self, packet: &Packet) -> bool {
         packet.is_pure_ack() || self.piggybacked && packet.payload_len() > 0

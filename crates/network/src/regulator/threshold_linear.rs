@@ -25,19 +25,19 @@ pub(super) const INFO: Info = Info {
     reference: "Fast-TCP; the law is this package's, see docs/regulators.md",
 };
 
-/// Parameters of the law.
+/// `ThresholdLinearConfig` has the parameters of the law.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ThresholdLinearConfig {
-    /// Up to here ACKs pass at once.
+    /// `low` is the level up to which ACKs pass at once.
     pub low: Level,
     /// The level from which on they are held for `max_delay`.
     pub high: Level,
-    /// The longest time that an ACK is held.
+    /// `max_delay` is the longest time that an ACK is held.
     pub max_delay: Span,
 }
 
 impl Default for ThresholdLinearConfig {
-    /// Levels of 20 % and 80 % of the queue, and 200 ms.
+    /// Returns levels of 20 % and 80 % of the queue, and 200 ms.
     fn default() -> Self {
         let (low, high) = (Level::Share(0.2), Level::Share(0.8));
         ThresholdLinearConfig { low, high, max_delay: Span::from_millis(200) }
@@ -79,7 +79,7 @@ fn shown(level: Level) -> String {
     }
 }
 
-/// The law, with the levels that it compares the queue with.
+/// `ThresholdLinear` is the law, with the levels that it compares the queue with.
 #[derive(Debug)]
 pub(super) struct ThresholdLinear {
     low: Mark,
@@ -100,7 +100,7 @@ impl ThresholdLinear {
         since.saturating_add(self.delay(self.low.measure(forward.waiting(now))))
     }
 
-    /// The delay at a length of the queue, in thousandths.
+    /// Returns the delay at a length of the queue, which is in thousandths.
     fn delay(&self, milli: u64) -> Span {
         let (low, high) = (self.low.milli, self.high.milli);
         let above = milli.clamp(low, high) - low;

@@ -3,7 +3,7 @@
 
 use anabranch_units::{Bytes, Rate, Span};
 
-/// A line of constant rate.
+/// `Line` is a line of constant rate.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Line {
     rate: Rate,
@@ -23,7 +23,7 @@ impl Line {
         self.rate
     }
 
-    /// The time that `size` octets take.
+    /// Returns the time that `size` octets take.
     #[inline]
     pub(crate) fn time_for(&self, size: u32) -> Span {
         if self.ps_per_octet != 0 {

@@ -17,7 +17,7 @@ pub(super) const INFO: Info = Info {
     reference: "max-min fair shares (Bertsekas and Gallager 1992 §6.5.2), as ABR's explicit rate",
 };
 
-/// A line at granted rates.
+/// `Explicit` is a line at granted rates.
 #[derive(Debug)]
 pub(crate) struct Explicit {
     now: Line,

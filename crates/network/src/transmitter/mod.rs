@@ -20,7 +20,7 @@ pub(crate) use trace::Trace;
 use crate::catalogue::{ConfigError, Info};
 use anabranch_units::{Bytes, Rate, Time};
 
-/// The transmitters by name.
+/// `TRANSMITTERS` has the transmitters by name.
 pub const TRANSMITTERS: &[Info] = &[
     Info { name: "constant", summary: "one rate", reference: "size over rate" },
     schedule::INFO,
@@ -29,19 +29,19 @@ pub const TRANSMITTERS: &[Info] = &[
     explicit::INFO,
 ];
 
-/// Description of a transmitter.
+/// `TransmitterConfig` describes a transmitter.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub enum TransmitterConfig {
-    /// The link's rate, always.
+    /// `Constant` sends at the link's rate, always.
     #[default]
     Constant,
     /// Rates that change at given dates, zero included.
     Schedule(RateSchedule),
-    /// Delivery opportunities from a trace.
+    /// `Trace` sends at the delivery opportunities of a trace.
     Trace(TraceConfig),
-    /// The link's rate, shaped by a token bucket.
+    /// `TokenBucket` sends at the link's rate, shaped by a token bucket.
     TokenBucket(TokenBucketConfig),
-    /// What a [`Channel`](crate::Channel) grants, at most the link's rate.
+    /// `Explicit` sends at what a [`Channel`](crate::Channel) grants, at most at the link's rate.
     Explicit,
     /// A virtual channel's source ([`Atm`](crate::abr::Atm)), which takes packets when it can send
     /// them; the link's rate is its peak, in octets of packets.
@@ -98,8 +98,8 @@ impl Transmitter {
         }
     }
 
-    /// The rate at a date, `None` for zero: of a trace its mean, of a shaped
-    /// line that of its bucket.
+    /// Returns the rate at a date, `None` for zero: of a trace its mean, of a shaped line that of
+    /// its bucket.
     pub(crate) fn rate_at(&self, now: Time) -> Option<Rate> {
         match self {
             Transmitter::Constant(constant) => Some(constant.rate()),

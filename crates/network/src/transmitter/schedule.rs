@@ -11,13 +11,13 @@ pub(super) const INFO: Info = Info {
     reference: "piecewise constant; packets keep what is sent across changes",
 };
 
-/// Rates that change at given dates.
+/// `RateSchedule` has rates that change at given dates.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct RateSchedule {
     /// Rates in bits per second, each with the date from which it holds (since the start, or since
     /// the start of the period). Ascending; the first is at zero.
     pub steps: Vec<(Span, u64)>,
-    /// Starts again after this time.
+    /// `period` is the time after which it starts again.
     pub period: Option<Span>,
 }
 
@@ -27,10 +27,10 @@ pub struct DelaySchedule {
     /// Propagation delays of packets that leave the transmitter, each with the date from which it
     /// holds. Ascending; the first is at zero.
     pub steps: Vec<(Span, Span)>,
-    /// Starts again after this time.
+    /// `period` is the time after which it starts again.
     pub period: Option<Span>,
-    /// No packet overtakes another: one with a shorter delay arrives together
-    /// with the one before it.
+    /// `keep_order` says that no packet overtakes another: one with a shorter delay arrives
+    /// together with the one before it.
     pub keep_order: bool,
 }
 
@@ -52,7 +52,7 @@ impl DelaySchedule {
         check("delays", &self.steps, self.period)
     }
 
-    /// The delay of a packet that leaves at `at`.
+    /// Returns the delay of a packet that leaves at `at`.
     pub fn delay(&self, at: Time) -> Span {
         let (_, index) = place(&self.steps, self.period, at);
         self.steps[index].1
@@ -88,15 +88,15 @@ fn place<V>(steps: &[(Span, V)], period: Option<Span>, at: Time) -> (u64, usize)
     (start, steps.partition_point(|step| step.0 <= inside) - 1)
 }
 
-/// A line of scheduled rates.
+/// `Rates` is a line of scheduled rates.
 #[derive(Debug)]
 pub(crate) struct Rates {
     schedule: RateSchedule,
-    /// What passes in a period, in bits times 10^12.
+    /// `in_period` is what passes in a period, in bits times 10^12.
     in_period: u128,
 }
 
-/// Bits in units of 10^-12: a rate times picoseconds.
+/// `SCALE` makes bits of a rate times picoseconds, which is in units of 10^-12 bits.
 const SCALE: u128 = 1_000_000_000_000;
 
 impl Rates {
@@ -111,7 +111,7 @@ impl Rates {
         Rates { schedule: schedule.clone(), in_period }
     }
 
-    /// The rate at `now`; `None` in an outage.
+    /// Returns the rate at `now`; `None` in an outage.
     pub(crate) fn rate_at(&self, now: Time) -> Option<Rate> {
         let (_, index) = place(&self.schedule.steps, self.schedule.period, now);
         Rate::from_bps(self.schedule.steps[index].1)

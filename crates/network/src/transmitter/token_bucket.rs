@@ -16,14 +16,14 @@ pub(super) const INFO: Info = Info {
     reference: "RFC 2697 §3; ITU-T I.371 (virtual scheduling)",
 };
 
-/// Parameters of a token bucket.
+/// `TokenBucketConfig` has the parameters of a token bucket.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TokenBucketConfig {
-    /// Rate at which tokens, an octet each, come.
+    /// `rate` is the rate at which tokens, an octet each, come.
     pub rate: Rate,
-    /// Most tokens; full at the start.
+    /// `burst` is the most tokens, an octet each; the bucket is full at the start.
     pub burst: Bytes,
-    /// Peak rate, over a bucket of one MTU.
+    /// `peak` is the peak rate, over a bucket of one MTU.
     pub peak: Option<Rate>,
 }
 
@@ -74,7 +74,7 @@ impl Bucket {
     }
 }
 
-/// A line behind a token bucket.
+/// `TokenBucket` is a line behind a token bucket.
 #[derive(Debug)]
 pub(crate) struct TokenBucket {
     committed: Bucket,
@@ -93,7 +93,7 @@ impl TokenBucket {
         }
     }
 
-    /// The rate of the bucket.
+    /// Returns the rate at which tokens come.
     pub(crate) fn rate(&self) -> Rate {
         self.committed.rate
     }

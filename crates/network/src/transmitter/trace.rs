@@ -19,14 +19,14 @@ pub(super) const INFO: Info = Info {
     reference: "Netravali et al., USENIX ATC 2015 (mm-link)",
 };
 
-/// Octets of an opportunity.
+/// `OPPORTUNITY` is how many octets an opportunity takes.
 const OPPORTUNITY: u32 = 1500;
 
-/// The delivery opportunities of a trace.
+/// `TraceConfig` has the delivery opportunities of a trace.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct TraceConfig {
-    /// Dates of the opportunities in milliseconds, never descending. The last
-    /// one is the period.
+    /// `millis` has the dates of the opportunities in milliseconds, never descending. The last one
+    /// is the period.
     pub millis: Arc<[u32]>,
 }
 
@@ -63,15 +63,15 @@ impl TraceConfig {
     }
 }
 
-/// A line that sends at the dates of a trace.
+/// `Trace` is a line that sends at the dates of a trace.
 #[derive(Debug)]
 pub(crate) struct Trace {
     millis: Arc<[u32]>,
-    /// Start of the period of the opportunity now or next.
+    /// `origin` is the start of the period of the opportunity now or next.
     origin: u64,
-    /// Number of the opportunity now or next, within its period.
+    /// `index` is the number of the opportunity now or next, within its period.
     index: usize,
-    /// Octets of that opportunity that are left.
+    /// `left` is how many octets of that opportunity are left.
     left: u32,
 }
 
@@ -80,7 +80,7 @@ impl Trace {
         Trace { millis: config.millis.clone(), origin: 0, index: 0, left: OPPORTUNITY }
     }
 
-    /// Date of an opportunity.
+    /// Returns the date of an opportunity.
     fn date(&self, (origin, index): (u64, usize)) -> Time {
         let ms = origin.saturating_add(self.millis[index] as u64);
         Time::ZERO.saturating_add(Span::from_millis(1).saturating_mul(ms))
@@ -90,7 +90,7 @@ impl Trace {
         self.millis[self.millis.len() - 1] as u64
     }
 
-    /// The opportunity after this one.
+    /// Returns the opportunity after this one.
     fn after(&self, (origin, index): (u64, usize)) -> (u64, usize) {
         if index + 1 < self.millis.len() {
             (origin, index + 1)
@@ -114,7 +114,7 @@ impl Trace {
         (origin, index)
     }
 
-    /// The mean rate; the last date is above zero.
+    /// Returns the mean rate; the last date is above zero.
     pub(crate) fn mean_rate(&self) -> Option<Rate> {
         let bits = self.millis.len() as u64 * OPPORTUNITY as u64 * 8;
         Rate::from_bps(bits * 1000 / self.period())

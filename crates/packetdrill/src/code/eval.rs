@@ -65,7 +65,7 @@ pub fn run(statements: &[Statement], names: &mut Names) -> Result<(), CodeError>
 }
 
 fn collect<'a>(expression: &'a Expression, names: &Names, used: &mut BTreeMap<&'a str, i64>) {
-    let mut visit = |it: &'a Expression| collect(it, names, used);
+    let mut visit = |part: &'a Expression| collect(part, names, used);
     match expression {
         Expression::Name(name) => {
             if let Some(value) = names.get(name) {
@@ -79,7 +79,7 @@ fn collect<'a>(expression: &'a Expression, names: &Names, used: &mut BTreeMap<&'
         }
         Expression::Compare(first, rest) => {
             visit(first);
-            rest.iter().for_each(|(_, it)| visit(it));
+            rest.iter().for_each(|(_, operand)| visit(operand));
         }
         Expression::Tuple(parts) | Expression::Call(_, parts) => parts.iter().for_each(visit),
         Expression::Number(_) | Expression::Text(_) => {}
@@ -127,7 +127,7 @@ fn value(expression: &Expression, names: &Names) -> Result<i64, CodeError> {
         }
         Expression::Call(name, parts) => {
             let parts: Vec<i64> =
-                parts.iter().map(|it| value(it, names)).collect::<Result<_, _>>()?;
+                parts.iter().map(|part| value(part, names)).collect::<Result<_, _>>()?;
             match (name.as_str(), parts.as_slice()) {
                 ("abs", [n]) => Ok(n.saturating_abs()),
                 ("int", [n]) => Ok(*n),

@@ -30,7 +30,8 @@ pub(super) fn is_name(name: &str) -> bool {
 
 /// What stands behind the name, up to the next `,` or `>`.
 pub(super) fn option(c: &mut Cursor<'_>, name: &str) -> Parsed<MptcpOption> {
-    let words = OPTIONS.iter().find(|(known, _)| *known == name).map_or(&[][..], |it| it.1);
+    let words =
+        OPTIONS.iter().find(|(known, _)| *known == name).map_or(&[][..], |(_, words)| *words);
     let mut arguments = Vec::new();
     while !matches!(c.peek(), Some(',' | '>') | None) {
         arguments.push(argument(c, name, words)?);

@@ -161,7 +161,7 @@ fn fields_of(name: &str) -> Option<Vec<&'static str>> {
 /// Names and order of fields; the error says what would be right.
 fn check(value: &Value) -> Result<(), String> {
     let Value::Tree(name, parts) = value else {
-        return value.fields().unwrap_or_default().iter().try_for_each(|it| check(&it.value));
+        return value.fields().unwrap_or_default().iter().try_for_each(|field| check(&field.value));
     };
     let Some(shape) = fields_of(name) else {
         return Err(format!("a known chunk, parameter or cause in place of `{name}`"));
@@ -208,7 +208,9 @@ fn check_numbers(tree: &str, field: &str, value: &Value) -> Result<(), String> {
     match value {
         Value::Number(n) => fits(*n),
         Value::Range(start, end) => fits(*start).and_then(|()| fits(*end)),
-        Value::List(list) => list.iter().try_for_each(|it| check_numbers(tree, field, &it.value)),
+        Value::List(list) => {
+            list.iter().try_for_each(|part| check_numbers(tree, field, &part.value))
+        }
         _ => Ok(()),
     }
 }

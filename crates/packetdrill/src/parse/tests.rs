@@ -149,7 +149,7 @@ fn a_defined_word_is_replaced() {
     let Action::Packet(second) = &script.events[1].action else { panic!() };
     let PacketBody::Icmp(icmp) = &second.body else { panic!() };
     assert_eq!(icmp.code.as_deref(), Some("host_unreachable"));
-    assert!(matches!(icmp.quote, Some(IcmpQuote::Tcp(it)) if it.len == 10));
+    assert!(matches!(icmp.quote, Some(IcmpQuote::Tcp(quote)) if quote.len == 10));
 }
 
 #[test]
@@ -242,8 +242,8 @@ fn code_asserts_over_names() {
     assert_eq!(bad, "assert 101 <= tcpi_rtt does not hold: tcpi_rtt = 100");
     assert_eq!(code("assert no == 1", &mut names).unwrap_err(), "`no` is not known");
     assert_eq!(code("assert 1 / 0", &mut names).unwrap_err(), "1 // 0");
-    assert!(matches!(read("0 %{ a = 1 }%").events[0].action, Action::Code(ref it)
-        if matches!(it[0], Statement::Set(..))));
+    assert!(matches!(read("0 %{ a = 1 }%").events[0].action, Action::Code(ref code)
+        if matches!(code[0], Statement::Set(..))));
 }
 
 #[test]
@@ -258,7 +258,7 @@ fn segments_and_what_icmp_quotes_may_stand_in_udp() {
         panic!()
     };
     assert_eq!(icmp.udp, Some((9, 8)));
-    assert!(matches!(icmp.quote, Some(IcmpQuote::Tcp(it)) if it.start == Some(3)));
+    assert!(matches!(icmp.quote, Some(IcmpQuote::Tcp(quote)) if quote.start == Some(3)));
     assert_eq!(
         error("0 > . 1:1(0)/udp(70000 > 1)"),
         "test.pkt:1:18: expected a port, found `70000`"

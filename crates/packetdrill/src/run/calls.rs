@@ -47,14 +47,14 @@ impl Runner<'_> {
     /// Waits for the call that blocks.
     pub(super) fn finish_pending(&mut self) -> Run {
         self.settle();
-        let end = self.pending.as_ref().and_then(|it| it.window);
+        let end = self.pending.as_ref().and_then(|pending| pending.window);
         let limit = self.now.saturating_add(self.longest());
         let limit = match end.filter(|_| self.stack.clock().is_some()) {
             Some(window) => limit.min(window.latest().saturating_add(PATIENCE)),
             None => limit,
         };
         loop {
-            if let Some(pending) = self.pending.take_if(|it| it.returned.is_some()) {
+            if let Some(pending) = self.pending.take_if(|pending| pending.returned.is_some()) {
                 return self.verify(pending);
             }
             let Some(pending) = &self.pending else { return Ok(()) };

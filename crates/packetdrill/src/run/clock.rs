@@ -57,7 +57,7 @@ impl Runner<'_> {
         for _ in 0..MOST_AT_ONCE {
             // The user first, so that what is read and written is in the
             // packets that follow.
-            let waits = self.pending.as_ref().is_some_and(|it| it.returned.is_none());
+            let waits = self.pending.as_ref().is_some_and(|pending| pending.returned.is_none());
             let returned = match waits {
                 true => self.stack.retry(self.now),
                 false => Outcome::Pending,

@@ -33,7 +33,7 @@ impl Runner<'_> {
     /// known is of the one under test.
     fn dialect_of(&mut self, spec: &PacketSpec) -> Run {
         let Some(protocol) = protocol_of(spec) else { return Ok(()) };
-        match self.dialects.iter().position(|it| it.protocol() == protocol) {
+        match self.dialects.iter().position(|dialect| dialect.protocol() == protocol) {
             Some(at) => self.current = at,
             None => {
                 let reason = format!("packets of the protocol {protocol}");
@@ -138,7 +138,7 @@ impl Runner<'_> {
             return None;
         }
         while self.outbox.is_empty() && self.wait(window.latest()) {}
-        let next = self.outbox.front().filter(|it| it.time <= window.latest())?;
+        let next = self.outbox.front().filter(|packet| packet.time <= window.latest())?;
         let mut merged = merged.clone();
         let alike = next.udp == merged.udp;
         (alike && self.dialects[self.current].add(&mut merged, &next.packet)).then_some(merged)

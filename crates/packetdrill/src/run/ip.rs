@@ -34,7 +34,9 @@ pub(super) fn differs(spec: &IpSpec, packet: &Packet) -> Option<String> {
         return Some(format!("{} hops are left", packet.ttl));
     }
     let tos = packet.dscp << 2 | packet.ecn as u8;
-    spec.tos.filter(|it| *it != tos).map(|_| format!("the octet of DSCP and ECN is {tos:#04x}"))
+    spec.tos
+        .filter(|expected| *expected != tos)
+        .map(|_| format!("the octet of DSCP and ECN is {tos:#04x}"))
 }
 
 /// The ECN field as a script would write it, with a space behind.

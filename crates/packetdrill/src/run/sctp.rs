@@ -62,7 +62,7 @@ impl Codec<'_> {
 fn without_addresses(chunk: &Value) -> Value {
     let Value::Tree(name, fields) = chunk else { return chunk.clone() };
     let listed =
-        |it: &Value| matches!(it, Value::Tree(name, _) if name == "SUPPORTED_ADDRESS_TYPES");
+        |value: &Value| matches!(value, Value::Tree(name, _) if name == "SUPPORTED_ADDRESS_TYPES");
     let kept = fields.iter().filter(|field| !listed(&field.value)).cloned();
     Value::Tree(name.clone(), kept.collect())
 }
@@ -151,7 +151,7 @@ impl SctpDialect {
         // Written as octets, an INIT has its tag there.
         if let [Value::List(list)] = sctp.chunks.as_slice() {
             let octets: Vec<u8> =
-                list.iter().filter_map(|it| it.value.number()).map(|n| n as u8).collect();
+                list.iter().filter_map(|field| field.value.number()).map(|n| n as u8).collect();
             if let [1, _, _, _, a, b, c, d, ..] = octets[..] {
                 self.mapping.learn_peer_tag(u32::from_be_bytes([a, b, c, d]));
             }
@@ -161,7 +161,7 @@ impl SctpDialect {
             && chunk.field("type").and_then(names::type_of) == Some(1)
             && let Some(value) = chunk.field("val").and_then(Value::fields)
         {
-            let octets = value.iter().take(4).filter_map(|it| it.value.number());
+            let octets = value.iter().take(4).filter_map(|field| field.value.number());
             self.mapping.learn_peer_tag(octets.fold(0, |tag, n| tag << 8 | n as u32));
         }
     }

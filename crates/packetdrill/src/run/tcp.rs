@@ -63,7 +63,7 @@ fn refuse_unsupported(spec: &PacketSpec) -> Result<(), Trouble> {
 /// The segment opens a further subflow of a connection (MP_JOIN).
 fn joins(packet: &Packet) -> bool {
     let Body::Tcp(segment) = &packet.body else { return false };
-    let join = |it: &MptcpOption| matches!(it, MptcpOption::Join(_));
+    let join = |option: &MptcpOption| matches!(option, MptcpOption::Join(_));
     let syn = segment.flags.contains(TcpFlags::SYN) && !segment.flags.contains(TcpFlags::ACK);
     syn && segment.options.mptcp().iter().any(join)
 }
@@ -71,13 +71,15 @@ fn joins(packet: &Packet) -> bool {
 /// The packet of the script does.
 fn opens_subflow(spec: &TcpSpec) -> bool {
     let OptionsSpec::List(list) = &spec.options else { return false };
-    list.iter().any(|it| matches!(it, TcpOptionSpec::Mptcp(it) if is_join_syn(&it.name)))
+    list.iter()
+        .any(|option| matches!(option, TcpOptionSpec::Mptcp(mptcp) if is_join_syn(&mptcp.name)))
 }
 
 /// It asks for a connection of Multipath TCP, which is always another.
 fn opens_multipath(spec: &TcpSpec) -> bool {
     let OptionsSpec::List(list) = &spec.options else { return false };
-    list.iter().any(|it| matches!(it, TcpOptionSpec::Mptcp(it) if it.name == "mpcapable"))
+    list.iter()
+        .any(|option| matches!(option, TcpOptionSpec::Mptcp(mptcp) if mptcp.name == "mpcapable"))
 }
 
 fn is_join_syn(name: &str) -> bool {
@@ -88,7 +90,7 @@ impl TcpDialect {
     /// Makes the subflow with these addresses the current one.
     fn select(&mut self, is_it: impl Fn(&Mapping) -> bool) {
         if !is_it(&self.mapping)
-            && let Some(other) = self.others.iter_mut().find(|it| is_it(it))
+            && let Some(other) = self.others.iter_mut().find(|subflow| is_it(subflow))
         {
             std::mem::swap(&mut self.mapping, other);
         }
@@ -96,11 +98,12 @@ impl TcpDialect {
 
     /// The subflow that a packet of the script comes on.
     fn select_inbound(&mut self, spec: &PacketSpec, tcp: &TcpSpec) {
-        let named = spec.subflow.as_ref().map(|it| self.multipath.addresses_of(it, true, None));
+        let named =
+            spec.subflow.as_ref().map(|subflow| self.multipath.addresses_of(subflow, true, None));
         let (own, peer) = self.mapping.addresses();
         let (remote, local) = named.map_or((peer, own), |(src, dst)| (src.unwrap_or(peer), dst));
         if opens_subflow(tcp) && tcp.flags.bits.contains(TcpFlags::SYN) {
-            let there = |it: &Mapping| it.addresses() == (local, remote);
+            let there = |subflow: &Mapping| subflow.addresses() == (local, remote);
             if !there(&self.mapping) && !self.others.iter().any(there) {
                 let joining = self.mapping.joining(local, remote, tcp);
                 self.others.push(std::mem::replace(&mut self.mapping, joining));
@@ -109,7 +112,7 @@ impl TcpDialect {
         }
         if named.is_some() {
             match self.mapping.is_known() {
-                true => self.select(|it| it.addresses() == (local, remote)),
+                true => self.select(|subflow| subflow.addresses() == (local, remote)),
                 false => self.mapping.set_addresses(local, remote),
             }
         }
@@ -162,14 +165,16 @@ impl Dialect for TcpDialect {
     fn is_opened_by(&self, packet: &Packet) -> bool {
         let others = self.others.iter();
         !joins(packet)
-            && std::iter::once(&self.mapping).chain(others).all(|it| it.is_opened_by(packet))
+            && std::iter::once(&self.mapping)
+                .chain(others)
+                .all(|subflow| subflow.is_opened_by(packet))
     }
 
     fn is_under_test(&mut self, packet: &Packet) -> bool {
         match &packet.body {
             Body::Tcp(segment) => {
                 let key = packet.flow_key();
-                let known = |it: &Mapping| it.is_known() && it.flow() == key;
+                let known = |subflow: &Mapping| subflow.is_known() && subflow.flow() == key;
                 self.select(known);
                 if joins(packet) && !known(&self.mapping) {
                     let subflow = Mapping::of_packet(packet);

@@ -222,12 +222,14 @@ pub enum MptcpArgument {
 impl MptcpOption {
     /// Whether the word is among the arguments.
     pub fn has(&self, word: &str) -> bool {
-        self.arguments.iter().any(|it| matches!(it, MptcpArgument::Word(w) if w == word))
+        self.arguments
+            .iter()
+            .any(|argument| matches!(argument, MptcpArgument::Word(w) if w == word))
     }
 
     /// What the name is set to.
     pub fn value(&self, name: &str) -> Option<&Value> {
-        self.arguments.iter().find_map(|it| match it {
+        self.arguments.iter().find_map(|argument| match argument {
             MptcpArgument::Set(n, value) if n == name => Some(value),
             _ => None,
         })
@@ -235,7 +237,7 @@ impl MptcpOption {
 
     /// What stands between the brackets behind the name, with `=` before them or without.
     pub fn list(&self, name: &str) -> Option<&[super::Field]> {
-        self.arguments.iter().find_map(|it| match it {
+        self.arguments.iter().find_map(|argument| match argument {
             MptcpArgument::List(n, fields) if n == name => Some(fields.as_slice()),
             MptcpArgument::Set(n, Value::List(fields)) if n == name => Some(fields.as_slice()),
             _ => None,

@@ -229,7 +229,7 @@ fn reconfigure(sockets: &mut SctpSockets, fd: Fd, name: &str, value: &Value) -> 
         "SCTP_RESET_STREAMS" => {
             let list = value.field("srs_stream_list").and_then(Value::fields).unwrap_or_default();
             let streams: Vec<u16> =
-                list.iter().filter_map(|it| number(&it.value)).map(|n| n as u16).collect();
+                list.iter().filter_map(|field| number(&field.value)).map(|n| n as u16).collect();
             let incoming = match n("srs_flags") & 1 {
                 0 => Ok(()),
                 _ => engine.request_stream_reset(&streams),

@@ -18,7 +18,7 @@ const COMPLETE: i64 = 0x20;
 /// The buffer of a call that receives, in octets, and the call's flags.
 pub fn room(call: &Call) -> (u64, i64) {
     let vectors = match call.name.as_str() {
-        "recvmsg" => call.arguments.get(1).and_then(|it| it.field("msg_iov")),
+        "recvmsg" => call.arguments.get(1).and_then(|message| message.field("msg_iov")),
         "readv" | "sctp_recvv" => call.arguments.get(1),
         _ => None,
     };
@@ -76,7 +76,7 @@ pub fn notified(call: &Call, written: Value, octets: u64, end: bool) -> Returned
     let buffer = list([structure(vec![("iov_base", written)])]);
     let outputs = match call.name.as_str() {
         "recvmsg" => {
-            let expected = call.arguments.get(1).and_then(|it| it.field("msg_flags"));
+            let expected = call.arguments.get(1).and_then(|message| message.field("msg_flags"));
             let flags = message_flags(expected, end, true);
             vec![(1, structure(vec![("msg_iov", buffer), ("msg_flags", flags)]))]
         }
@@ -112,7 +112,7 @@ pub struct Message {
 
 /// What our sockets say of a message.
 fn message_of(part: &Part, options: &Options) -> Message {
-    let unordered = |it: bool| if it { UNORDERED } else { 0 };
+    let unordered = |is_unordered: bool| if is_unordered { UNORDERED } else { 0 };
     let id = part.association.0 as i64;
     let info = numbers(&[
         ("rcv_sid", part.stream as i64),
@@ -186,7 +186,7 @@ pub fn received(call: &Call, message: &Message) -> Returned {
             outputs
         }
         "recvmsg" => {
-            let expected = call.arguments.get(1).and_then(|it| it.field("msg_flags"));
+            let expected = call.arguments.get(1).and_then(|message| message.field("msg_flags"));
             vec![(
                 1,
                 structure(vec![

@@ -56,9 +56,9 @@ const KNOWN: [(&str, Addr); 2] = [("192.168.0.1", LOCAL), ("192.0.2.1", REMOTE)]
 /// Address and port of a `sockaddr`: the other side, and the usual port, where
 /// they are left open.
 pub fn address(value: Option<&Value>) -> (Addr, u16) {
-    let port = value.and_then(|it| it.field("sin_port")).and_then(number);
+    let port = value.and_then(|address| address.field("sin_port")).and_then(number);
     let port = port.and_then(|port| u16::try_from(port).ok()).unwrap_or(PORT);
-    let text = match value.and_then(|it| it.field("sin_addr")) {
+    let text = match value.and_then(|address| address.field("sin_addr")) {
         Some(Value::Call(_, arguments)) => arguments.first(),
         _ => None,
     };

@@ -114,13 +114,13 @@ fn socket(sockets: &mut Sockets, call: &Call) -> Attempt {
 
 /// The address is of no family: a `connect` to it ends a connection.
 fn is_unspecified(address: Option<&Value>) -> bool {
-    let family = address.and_then(|it| it.field("sa_family"));
+    let family = address.and_then(|address| address.field("sa_family"));
     family.and_then(number) == Some(0)
 }
 
 /// The port of an address, [`PORT`] where the script leaves it open.
 fn port_of(address: Option<&Value>) -> u16 {
-    let port = address.and_then(|it| it.field("sin_port").or(it.field("sin6_port")));
+    let port = address.and_then(|address| address.field("sin_port").or(address.field("sin6_port")));
     port.and_then(number).and_then(|port| u16::try_from(port).ok()).unwrap_or(PORT)
 }
 
@@ -133,10 +133,10 @@ fn waits(sockets: &Sockets, fd: Fd, flags: i64) -> bool {
 fn addressee(call: &Call) -> Option<&Value> {
     let address = match call.name.as_str() {
         "sendto" => call.arguments.get(4),
-        "sendmsg" => call.arguments.get(1).and_then(|it| it.field("msg_name")),
+        "sendmsg" => call.arguments.get(1).and_then(|message| message.field("msg_name")),
         _ => None,
     };
-    address.filter(|it| !matches!(number(it), Some(0)))
+    address.filter(|address| !matches!(number(address), Some(0)))
 }
 
 /// The flags of a read or write that has any.
@@ -152,12 +152,12 @@ fn flags_of(call: &Call) -> i64 {
 /// Returns how many octets a read or write is about.
 fn length_of(call: &Call) -> u64 {
     let vectors = match call.name.as_str() {
-        "sendmsg" | "recvmsg" => call.arguments.get(1).and_then(|it| it.field("msg_iov")),
+        "sendmsg" | "recvmsg" => call.arguments.get(1).and_then(|message| message.field("msg_iov")),
         "readv" | "writev" => call.arguments.get(1),
         _ => return call.arguments.get(2).and_then(number).unwrap_or(0).max(0) as u64,
     };
     let vectors = vectors.and_then(Value::fields).unwrap_or_default();
-    let len = |it: &Field| it.value.fields()?.get(1).and_then(|len| number(&len.value));
+    let len = |vector: &Field| vector.value.fields()?.get(1).and_then(|len| number(&len.value));
     vectors.iter().filter_map(len).fold(0, |all, len| all.saturating_add(len.max(0) as u64))
 }
 
@@ -167,7 +167,7 @@ fn patience(sockets: &Sockets, fd: Fd, now: Time, waiting: Option<&Waiting>, wri
         let patience = sockets.patience(fd, writes);
         patience.map_or(Time::NEVER, |patience| now.saturating_add(patience))
     };
-    waiting.map_or_else(begins, |it| it.deadline)
+    waiting.map_or_else(begins, |waiting| waiting.deadline)
 }
 
 fn read(sockets: &mut Sockets, now: Time, fd: Fd, call: &Call, deadline: Time) -> Attempt {
@@ -203,7 +203,7 @@ fn write(
     flags: i64,
     waiting: Option<&Waiting>,
 ) -> Attempt {
-    let before = waiting.map_or(0, |it| it.progress);
+    let before = waiting.map_or(0, |waiting| waiting.progress);
     let len = length_of(call);
     let send_flags = SendFlags { more: flags & MSG_MORE != 0, end_of_record: flags & MSG_EOR != 0 };
     let data = Data::Counted(len - before);
@@ -259,7 +259,7 @@ fn poll(sockets: &Sockets, now: Time, call: &Call, waiting: Option<&Waiting>) ->
             0.. => now.saturating_add(millis(timeout)),
             _ => Time::NEVER,
         },
-        |it| it.deadline,
+        |waiting| waiting.deadline,
     );
     let entries = call.arguments.first().and_then(Value::fields).unwrap_or_default();
     let mut ready = 0;

@@ -50,13 +50,13 @@ pub(super) fn change(text: &str) -> Option<Change> {
 
 /// Applies a command of `ip mptcp` or of a helper, given as words.
 pub(super) fn configure(settings: &mut MultipathSettings, text: &str) -> Configured {
-    let words: Vec<&str> = text.split_whitespace().filter(|it| !it.starts_with("-6")).collect();
+    let words: Vec<&str> = text.split_whitespace().filter(|word| !word.starts_with("-6")).collect();
     let (program, rest) = match words.split_first() {
         Some((first, rest)) => (first.rsplit('/').next().unwrap_or(first), rest),
         None => return Configured::Done,
     };
     let after = |word: &str| {
-        let at = rest.iter().position(|it| *it == word)?;
+        let at = rest.iter().position(|found| *found == word)?;
         rest.get(at + 1).copied()
     };
     match program {
@@ -90,14 +90,14 @@ pub(super) fn configure(settings: &mut MultipathSettings, text: &str) -> Configu
 
 fn add_free(settings: &mut MultipathSettings) {
     let count = settings.addresses.len() as u32;
-    let id = (1..=u8::MAX).find(|id| settings.addresses.iter().all(|(it, _)| it != id));
+    let id = (1..=u8::MAX).find(|id| settings.addresses.iter().all(|(taken, _)| taken != id));
     settings.addresses.extend(id.map(|id| (id, Addr(FIRST + count))));
 }
 
 /// `endpoint flush`, `endpoint add IP ...`.
 fn endpoint(settings: &mut MultipathSettings, words: &[&str]) -> Configured {
     let after = |word: &str| {
-        let at = words.iter().position(|it| *it == word)?;
+        let at = words.iter().position(|found| *found == word)?;
         words.get(at + 1).copied()
     };
     if words.contains(&"flush") {
@@ -105,19 +105,19 @@ fn endpoint(settings: &mut MultipathSettings, words: &[&str]) -> Configured {
         settings.config.announced_ports.clear();
         return Configured::Done;
     }
-    let Some(ip) = after("add").and_then(|it| it.parse().ok()) else { return Configured::Unknown };
+    let Some(ip) = after("add").and_then(|ip| ip.parse().ok()) else { return Configured::Unknown };
     let addr = Addr(FIRST_NAMED + settings.addresses.len() as u32);
     let known = settings.book.addr(ip);
     if known.is_none() && settings.book.insert(addr, ip).is_err() {
         return Configured::Unknown;
     }
     let next = u8::try_from(settings.addresses.len() + 1).ok();
-    let given = after("id").and_then(|it| it.parse().ok());
+    let given = after("id").and_then(|id| id.parse().ok());
     let Some(id) = given.or(next) else {
         return Configured::NotApplicable(format!("more than {MOST} addresses"));
     };
     settings.addresses.push((id, known.unwrap_or(addr)));
-    let port = after("port").and_then(|it| it.parse().ok());
+    let port = after("port").and_then(|port| port.parse().ok());
     settings.config.announced_ports.extend(port.map(|port| (id, port)));
     settings.config.path_manager = match words.contains(&"subflow") {
         true if words.contains(&"backup") => PathManager::Backup,

@@ -12,8 +12,8 @@ use anabranch_units::Time;
 pub(super) fn control(sockets: &mut Sockets, set: Fd, call: &Call) -> Attempt {
     let argument = |at: usize| call.arguments.get(at).and_then(number);
     let fd = Fd(argument(2).and_then(|fd| u32::try_from(fd).ok()).unwrap_or(u32::MAX));
-    let events = call.arguments.get(3).and_then(|it| it.field("events")).and_then(number);
-    let events = events.map(|it| it as u32);
+    let events = call.arguments.get(3).and_then(|event| event.field("events")).and_then(number);
+    let events = events.map(|bits| bits as u32);
     returns(match (argument(1), events) {
         (Some(1), Some(events)) => sockets.watch(set, fd, Some(events), false),
         (Some(3), Some(events)) => sockets.watch(set, fd, Some(events), true),
@@ -36,7 +36,7 @@ pub(super) fn wait(
         Some(ms @ 0..) => now.saturating_add(millis(ms)),
         _ => Time::NEVER,
     };
-    let deadline = waiting.map_or_else(begins, |it| it.deadline);
+    let deadline = waiting.map_or_else(begins, |waiting| waiting.deadline);
     let ready = match sockets.ready(set, most) {
         Ok(ready) => ready,
         Err(errno) => return returns(Err(errno)),

@@ -33,7 +33,9 @@ pub(super) fn state_of(name: &str) -> Option<State> {
 pub(super) fn report_state(profile: Profile, state: Option<State>, names: &mut Names) {
     let Some(state) = state else { return };
     let number = match profile {
-        Profile::FreeBsd => STATES.iter().position(|(_, it)| *it == state).unwrap_or(0) as i64,
+        Profile::FreeBsd => {
+            STATES.iter().position(|(_, known)| *known == state).unwrap_or(0) as i64
+        }
         Profile::Linux | Profile::Rfc => number_on_linux(state),
     };
     names.insert("tcpi_state".into(), number);

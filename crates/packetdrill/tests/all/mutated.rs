@@ -48,7 +48,7 @@ const TOKENS: [&str; 20] = [
 const LONGEST: Duration = Duration::from_secs(5);
 
 fn setting(name: &str, otherwise: u64) -> u64 {
-    std::env::var(name).ok().and_then(|it| it.parse().ok()).unwrap_or(otherwise)
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
 }
 
 #[test]
@@ -59,7 +59,9 @@ fn a_mutated_script_ends_with_a_verdict() {
     let scripts: Vec<String> = list_all(place.as_os_str())
         .expect("the folder can be read")
         .iter()
-        .map(|it| String::from_utf8_lossy(&std::fs::read(&it.file).expect("a script")).into_owned())
+        .map(|script| {
+            String::from_utf8_lossy(&std::fs::read(&script.file).expect("a script")).into_owned()
+        })
         .collect();
     let mut random = Generator::from_u64(setting("ANABRANCH_DRILL_SEED", 1));
     let drill = Drill::new(None);
@@ -89,7 +91,7 @@ fn numbers(text: &str) -> Vec<(usize, usize)> {
     let mut found = Vec::new();
     let mut at = 0;
     while at < octets.len() {
-        let len = octets[at..].iter().take_while(|it| it.is_ascii_digit()).count();
+        let len = octets[at..].iter().take_while(|octet| octet.is_ascii_digit()).count();
         if len > 0 {
             found.push((at, len));
         }

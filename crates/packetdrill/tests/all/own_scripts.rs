@@ -11,6 +11,6 @@ fn own_scripts_pass() {
     assert!(scripts.len() >= 25, "{} scripts", scripts.len());
     let reports = Drill::new(None).all(&scripts, 1);
     let bad: Vec<String> =
-        reports.iter().filter(|it| !it.passed()).map(ToString::to_string).collect();
+        reports.iter().filter(|report| !report.passed()).map(ToString::to_string).collect();
     assert!(bad.is_empty(), "{}", bad.join("\n"));
 }

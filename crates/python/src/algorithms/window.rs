@@ -124,6 +124,13 @@ impl Window {
     }
 }
 
+impl Window {
+    /// Returns window and threshold, as reductions and their undoing have them.
+    fn variables(&self) -> anabranch_congestion::Window {
+        anabranch_congestion::Window { cwnd: self.cwnd, ssthresh: self.ssthresh }
+    }
+}
+
 /// What makes controllers of a class.
 pub(super) fn maker(class: Arc<Class>) -> Arc<MakeWindow> {
     Arc::new(move |place, initial_window, initial_ssthresh| {
@@ -156,7 +163,7 @@ struct Control {
     pacing: Option<Rate>,
     shared: f64,
     /// Window and threshold before the last reduction, to undo it.
-    before: Option<(f64, f64)>,
+    before: Option<anabranch_congestion::Window>,
     /// A timeout, and no ACK since.
     backed_off: bool,
     /// A timeout, and slow start since.
@@ -252,9 +259,9 @@ impl Control {
         }
     }
 
-    fn variables(&self, py: Python<'_>) -> Option<(f64, f64)> {
+    fn variables(&self, py: Python<'_>) -> Option<anabranch_congestion::Window> {
         let window = self.object.as_ref()?.window.bind(py).borrow();
-        Some((window.cwnd, window.ssthresh))
+        Some(window.variables())
     }
 }
 
@@ -323,17 +330,17 @@ impl Controller for Control {
     }
 
     fn on_undo(&mut self) {
-        let Some((cwnd, ssthresh)) = self.before.take() else { return };
+        let Some(before) = self.before.take() else { return };
         Python::attach(|py| {
             if self.class.defines("on_undo") {
-                self.call(py, "on_undo", |_| Ok((cwnd, ssthresh)));
+                self.call(py, "on_undo", |_| Ok((before.cwnd, before.ssthresh)));
             } else if let Some(object) = &self.object {
                 let mut window = object.window.bind(py).borrow_mut();
-                // RFC 9438 §4.9.2: not when the window has outgrown what it was.
-                if window.cwnd > cwnd {
+                let mut variables = window.variables();
+                if !variables.undo(before) {
                     return;
                 }
-                (window.cwnd, window.ssthresh) = (cwnd, ssthresh);
+                (window.cwnd, window.ssthresh) = (variables.cwnd, variables.ssthresh);
                 drop(window);
                 self.take(py, "on_undo");
             }

@@ -34,11 +34,11 @@ pub(super) fn distribution(
 ) -> PyResult<()> {
     let put =
         |name: &str, value: Option<f64>| dict.set_item(format!("{prefix}{name}{suffix}"), value);
-    put("mean", of.map(|it| it.mean))?;
-    put("p50", of.map(|it| it.p50))?;
-    put("p95", of.map(|it| it.p95))?;
-    put("p99", of.map(|it| it.p99))?;
-    put("max", of.map(|it| it.max))
+    put("mean", of.map(|distribution| distribution.mean))?;
+    put("p50", of.map(|distribution| distribution.p50))?;
+    put("p95", of.map(|distribution| distribution.p95))?;
+    put("p99", of.map(|distribution| distribution.p99))?;
+    put("max", of.map(|distribution| distribution.max))
 }
 
 /// A part of a whole that is there.
@@ -64,9 +64,9 @@ fn datagrams<'py>(py: Python<'py>, row: &DatagramRow) -> PyResult<Bound<'py, PyD
     dict.set_item("loss_ratio", ratio(s.losses.lost, s.sent - s.under_way.min(s.sent)))?;
     dict.set_item("reordered_ratio", ratio(s.reordered, s.received))?;
     distribution(&dict, "delay_", "_s", s.delay)?;
-    dict.set_item("jitter_s", s.jitter.map(|it| it.last))?;
-    dict.set_item("jitter_mean_s", s.jitter.map(|it| it.mean))?;
-    dict.set_item("jitter_max_s", s.jitter.map(|it| it.max))?;
+    dict.set_item("jitter_s", s.jitter.map(|jitter| jitter.last))?;
+    dict.set_item("jitter_mean_s", s.jitter.map(|jitter| jitter.mean))?;
+    dict.set_item("jitter_max_s", s.jitter.map(|jitter| jitter.max))?;
     Ok(dict)
 }
 
@@ -79,8 +79,8 @@ fn ping<'py>(
     let flow = row.flow.strip_suffix(".reverse").unwrap_or(&row.flow);
     let probes = rows.iter().find(|probe| probe.flow == flow).map(|probe| &probe.summary);
     let echoes = &row.summary;
-    let sent = probes.map_or(0, |it| it.sent);
-    let under_way = probes.map_or(0, |it| it.under_way) + echoes.under_way;
+    let sent = probes.map_or(0, |probes| probes.sent);
+    let under_way = probes.map_or(0, |probes| probes.under_way) + echoes.under_way;
     let lost = sent.saturating_sub(echoes.received + under_way);
     dict.set_item("flow", flow)?;
     dict.set_item("sent", sent)?;
@@ -101,11 +101,11 @@ fn call<'py>(py: Python<'py>, row: &DatagramRow) -> PyResult<Bound<'py, PyDict>>
     dict.set_item("sent", row.summary.sent)?;
     dict.set_item("lost", row.summary.losses.lost)?;
     dict.set_item("late", heard.map(|call| call.late))?;
-    dict.set_item("unplayed_ratio", quality.map(|it| it.unplayed))?;
-    dict.set_item("burst_ratio", quality.map(|it| it.burst_ratio))?;
-    dict.set_item("mouth_to_ear_s", quality.map(|it| it.mouth_to_ear.as_secs_f64()))?;
-    dict.set_item("rating", quality.map(|it| it.rating))?;
-    dict.set_item("mos", quality.map(|it| it.mos))?;
+    dict.set_item("unplayed_ratio", quality.map(|quality| quality.unplayed))?;
+    dict.set_item("burst_ratio", quality.map(|quality| quality.burst_ratio))?;
+    dict.set_item("mouth_to_ear_s", quality.map(|quality| quality.mouth_to_ear.as_secs_f64()))?;
+    dict.set_item("rating", quality.map(|quality| quality.rating))?;
+    dict.set_item("mos", quality.map(|quality| quality.mos))?;
     Ok(dict)
 }
 
@@ -118,7 +118,7 @@ fn video<'py>(py: Python<'py>, row: &VideoRow) -> PyResult<Bound<'py, PyDict>> {
     dict.set_item("switches", s.switches)?;
     dict.set_item("stalls", s.stalls)?;
     dict.set_item("stalled_s", s.stalled.as_secs_f64())?;
-    dict.set_item("startup_s", s.startup.map(|it| it.as_secs_f64()))?;
+    dict.set_item("startup_s", s.startup.map(|startup| startup.as_secs_f64()))?;
     dict.set_item("played_s", s.played.as_secs_f64())?;
     Ok(dict)
 }

@@ -96,10 +96,16 @@ fn wireshark_sees_which_packets_have_no_checksum() {
     };
     let zero = kinds("sctp.checksum == 0");
     for kind in ["0", "2", "3", "11"] {
-        assert!(zero.iter().any(|it| it.split(',').any(|each| each == kind)), "{kind} of {zero:?}");
+        assert!(
+            zero.iter().any(|list| list.split(',').any(|found| found == kind)),
+            "{kind} of {zero:?}"
+        );
     }
     for kind in ["1", "10"] {
-        assert!(zero.iter().all(|it| it.split(',').all(|each| each != kind)), "{kind} of {zero:?}");
+        assert!(
+            zero.iter().all(|list| list.split(',').all(|found| found != kind)),
+            "{kind} of {zero:?}"
+        );
     }
     let ports = |filter: &str| {
         let mut ports = tshark(&pcap, filter, "sctp.port");

@@ -84,13 +84,13 @@ impl Association {
     /// Returns whether the own address is about to go.
     pub(super) fn is_going(&self, addr: Addr) -> bool {
         let addresses = self.control.addresses.as_ref();
-        addresses.is_some_and(|it| it.is_wished(AddressChange::Delete, addr))
+        addresses.is_some_and(|addresses| addresses.is_wished(AddressChange::Delete, addr))
     }
 
     /// Returns whether the own address is one that the peer has not taken yet.
     pub(super) fn is_coming(&self, addr: Addr) -> bool {
         let addresses = self.control.addresses.as_ref();
-        addresses.is_some_and(|it| it.is_wished(AddressChange::Add, addr))
+        addresses.is_some_and(|addresses| addresses.is_wished(AddressChange::Add, addr))
     }
 
     fn wish_address(&mut self, change: AddressChange, addr: Addr) -> Result<(), AddressError> {
@@ -254,8 +254,9 @@ impl Association {
                     return Err(refusal::RESOURCES);
                 }
                 let addresses = self.control.addresses.as_ref();
-                let is_known =
-                    |own: Addr| addresses.is_none_or(|it| !it.is_wished(AddressChange::Add, own));
+                let is_known = |own: Addr| {
+                    addresses.is_none_or(|addresses| !addresses.is_wished(AddressChange::Add, own))
+                };
                 let index = self.paths.add(&self.config, addr, is_known);
                 self.confirm(now, index);
                 self.notify(Notification::PathsChanged);

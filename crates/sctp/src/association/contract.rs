@@ -217,7 +217,7 @@ impl Demultiplex for Association {
     fn has_flow(&self, key: FlowKey) -> bool {
         let ports =
             (key.src_port, key.dst_port) == (self.identity.local_port, self.identity.peer_port);
-        let leads = |it: &Path| it.remote == key.dst;
+        let leads = |path: &Path| path.remote == key.dst;
         key.protocol == SctpPacket::PROTOCOL
             && ports
             && self.paths.local.contains(&key.src)

@@ -333,7 +333,7 @@ impl Association {
 
     /// Handles the expiry of T1-init or T1-cookie (RFC 9260 §5.1.6, Max.Init.Retransmits).
     pub(super) fn on_t1(&mut self, now: Time) {
-        let to_primary = self.config.ns2_rules.is_some_and(|it| it.init_to_primary);
+        let to_primary = self.config.ns2_rules.is_some_and(|rules| rules.init_to_primary);
         let moves_on = self.state() == State::CookieWait && !to_primary;
         let Some(opening) = self.phase.opening_mut() else { return };
         opening.retries += 1;

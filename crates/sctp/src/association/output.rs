@@ -293,7 +293,8 @@ impl Association {
     #[inline]
     fn ask_with_new(&mut self, chunks: &mut Chunks, path: usize) {
         let Some(when) = self.config.immediate_sacks else { return };
-        let changes = || self.control.reconfig.as_ref().is_some_and(|it| it.is_waiting());
+        let changes =
+            || self.control.reconfig.as_ref().is_some_and(|reconfig| reconfig.is_waiting());
         let waits = when.shutdown_pending && self.state() == State::ShutdownPending
             || when.reconfiguration && changes();
         let (to, most) = (&self.paths[path], self.paths.room.payload);

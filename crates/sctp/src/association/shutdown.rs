@@ -147,7 +147,8 @@ impl Association {
     /// F4).
     pub(super) fn on_abort(&mut self, packet: &Packet, causes: &[Cause]) {
         let addresses = self.control.addresses.as_ref();
-        if addresses.is_some_and(|it| it.is_asked(AddressChange::Delete, packet.dst)) {
+        if addresses.is_some_and(|addresses| addresses.is_asked(AddressChange::Delete, packet.dst))
+        {
             return;
         }
         self.abort_reason = causes.iter().find_map(|cause| match cause {

@@ -262,7 +262,8 @@ impl Association {
         next_tsns: Option<(Serial32, Serial32)>,
     ) {
         let rto = self.paths[self.paths.data_path()].rtt.rto();
-        let Some(reconfig) = self.control.reconfig.as_mut().filter(|it| it.is_asked(response))
+        let Some(reconfig) =
+            self.control.reconfig.as_mut().filter(|reconfig| reconfig.is_asked(response))
         else {
             return;
         };

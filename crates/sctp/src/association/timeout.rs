@@ -58,12 +58,12 @@ impl Association {
         path.timeouts += 1;
         let view = path.view();
         let probing = self.sender.is_probing(index);
-        let stops_all = self.config.ns2_rules.is_some_and(|it| it.timeout_stops_all);
+        let stops_all = self.config.ns2_rules.is_some_and(|rules| rules.timeout_stops_all);
         if !probing {
             path.window.on_congestion(now, Cause::Timeout, &view); // E1
             path.probation = !stops_all; // §7.2.3
             path.on_reduced(&self.config, true);
-            if self.config.ns2_rules.is_none_or(|it| !it.recovery_point) {
+            if self.config.ns2_rules.is_none_or(|rules| !rules.recovery_point) {
                 path.recovery = None;
             }
             path.on_data_timeout(now);

@@ -395,7 +395,7 @@ mod tests {
         assert_eq!(reconfig.look(THEIRS.add(1)), Asked::Next);
         reconfig.settle(result::PERFORMED.into());
         let answers = [0, 1].map(|n| reconfig.look(THEIRS.add(n)));
-        let expected = [result::DENIED, result::PERFORMED].map(|it| Asked::Again(it.into()));
+        let expected = [result::DENIED, result::PERFORMED].map(|code| Asked::Again(code.into()));
         assert_eq!(answers, expected, "both of a chunk");
         reconfig.settle(result::PERFORMED.into());
         assert_eq!(reconfig.look(THEIRS), Asked::Wrong, "of long ago");

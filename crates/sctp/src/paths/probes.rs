@@ -31,13 +31,13 @@ impl Probes {
 
     /// Returns whether the one with this nonce waits.
     pub fn has(&self, nonce: u64) -> bool {
-        self.waiting.iter().any(|it| it.0 == nonce)
+        self.waiting.iter().any(|(known, _)| *known == nonce)
     }
 
     /// Takes the answer to one of them. Returns the date at which that left; `None` when it does
     /// not wait.
     pub fn answer(&mut self, nonce: u64) -> Option<Time> {
-        let at = self.waiting.iter().position(|it| it.0 == nonce)?;
+        let at = self.waiting.iter().position(|(known, _)| *known == nonce)?;
         self.answered = true;
         Some(self.waiting.swap_remove(at).1)
     }

@@ -171,7 +171,7 @@ impl Destination {
         if let Destination::Custom(custom) = self {
             return custom.name();
         }
-        let at = Destination::ALL.iter().position(|it| it == self);
+        let at = Destination::ALL.iter().position(|destination| destination == self);
         at.map_or("", |at| DESTINATIONS[at].0)
     }
 

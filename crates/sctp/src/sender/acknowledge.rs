@@ -51,7 +51,7 @@ impl Sender {
         let outcome = self.flight.on_sack(now, cum, gaps, Rules::of(config, packets), paths);
         self.counters.acked += outcome.cumulative;
         // ns-2's module lets a packet leave with each SACK that finds losses.
-        if outcome.lost && config.ns2_rules.is_some_and(|it| it.one_packet) {
+        if outcome.lost && config.ns2_rules.is_some_and(|rules| rules.one_packet) {
             self.repair.on_lost();
         }
         Acknowledged::Read(outcome, cum)
@@ -176,7 +176,7 @@ impl Sender {
         config: &Config,
     ) {
         let path = &mut paths[index];
-        let one_point = config.ns2_rules.is_some_and(|it| it.recovery_point);
+        let one_point = config.ns2_rules.is_some_and(|rules| rules.recovery_point);
         let reduces = match one_point {
             true => {
                 outcome.lost
@@ -256,8 +256,8 @@ impl Rules {
             missing_reports: config.missing_reports,
             highest_newly_acked: config.highest_newly_acked,
             multiple: config.multiple_fast_retransmit,
-            marked_outstanding: config.ns2_rules.is_some_and(|it| it.marked_outstanding),
-            remembers_highest: config.ns2_rules.is_some_and(|it| it.remembers_highest),
+            marked_outstanding: config.ns2_rules.is_some_and(|rules| rules.marked_outstanding),
+            remembers_highest: config.ns2_rules.is_some_and(|rules| rules.remembers_highest),
             split: config.concurrent.is_some_and(|c| c.split_fast_retransmit),
             packets: match config.concurrent {
                 Some(Concurrent { delayed_ack: true, .. }) => packets.max(1),

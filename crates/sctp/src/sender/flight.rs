@@ -178,7 +178,8 @@ impl Flight {
     }
     /// Returns how many octets of memory the chunks take, with what they carry.
     pub fn memory(&self) -> u64 {
-        let carried: u64 = self.chunks.iter().map(|it| it.fragment.payload.len() as u64).sum();
+        let carried: u64 =
+            self.chunks.iter().map(|chunk| chunk.fragment.payload.len() as u64).sum();
         carried + (self.chunks.len() * size_of::<Sent>()) as u64
     }
     /// Returns the size of a chunk's header, in octets.
@@ -255,7 +256,9 @@ impl Flight {
     /// Marks everything outstanding on `path` to be sent again (§6.3.3 rule E3).
     pub fn expire(&mut self, path: u8, paths: &mut [Path]) {
         let mut lost = 0;
-        for (at, chunk) in self.chunks.iter_mut().enumerate().filter(|it| it.1.path == path) {
+        for (at, chunk) in
+            self.chunks.iter_mut().enumerate().filter(|(_, chunk)| chunk.path == path)
+        {
             chunk.misses = 0;
             if chunk.status == Status::Abandoned(Fate::Open) {
                 chunk.status = Status::Abandoned(Fate::Known);
@@ -309,7 +312,8 @@ impl Flight {
             path.sack = Scratch { flight: path.flight, ..Scratch::default() };
         }
         if rules.marked_outstanding && self.lost > 0 {
-            for chunk in self.chunks.iter().filter(|it| matches!(it.status, Status::Lost(_))) {
+            for chunk in self.chunks.iter().filter(|chunk| matches!(chunk.status, Status::Lost(_)))
+            {
                 paths[chunk.path as usize].sack.flight += self.size(chunk);
             }
         }
@@ -430,7 +434,7 @@ impl Flight {
     pub fn is_marked_beyond(&self, path: u8, from: u64) -> bool {
         let beyond = from.saturating_sub(self.una) as usize;
         let mut chunks = self.chunks.iter().skip(beyond);
-        chunks.any(|it| it.path == path && matches!(it.status, Status::Lost(_)))
+        chunks.any(|chunk| chunk.path == path && matches!(chunk.status, Status::Lost(_)))
     }
 
     /// Returns the index of the first chunk from `from` on that is to be sent again, and why. While

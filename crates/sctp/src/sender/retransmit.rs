@@ -34,10 +34,10 @@ impl Sender {
         loop {
             let (index, reason) = self.flight.next_lost(from)?;
             let path = self.path_for(index, reason, paths, config);
-            if config.ns2_rules.is_none_or(|it| !it.repair_finds_rest) {
+            if config.ns2_rules.is_none_or(|rules| !rules.repair_finds_rest) {
                 paths.end_rest(now, path, config);
             }
-            let one = config.ns2_rules.is_some_and(|it| it.one_packet);
+            let one = config.ns2_rules.is_some_and(|rules| rules.one_packet);
             let fast = self.repair.is_fast_due() && (reason == Reason::FastRetransmit || one);
             if fast || paths[path].has_room(now) {
                 let len = self.flight.chunks[index].fragment.payload.len();
@@ -96,7 +96,7 @@ impl Sender {
             draft.push(self.data_chunk(&chunk.fragment, self.origin.at(offset)));
             // §6.1, §7.2.4 rule 4: the first chunk outstanding at an address restarts its timer.
             let first = last == path && self.flight.first_of(path as u8) == Some(offset);
-            let keeps = config.ns2_rules.is_some_and(|it| it.marked_outstanding);
+            let keeps = config.ns2_rules.is_some_and(|rules| rules.marked_outstanding);
             self.flight.resend(index, path as u8, keeps);
             if offset == self.flight.una {
                 self.probing = self.is_first_beyond_window().then_some(offset);

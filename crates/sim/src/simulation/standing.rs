@@ -36,7 +36,9 @@ impl<E: FlowEndpoint> Simulation<E> {
         }
         let sides = [Side::Client, Side::Server];
         let [client, server] = sides.map(|side| self.hosted(flow, side));
-        if let Some(channel) = client.app.sent(&self.context).filter(|it| it.has_datagrams()) {
+        if let Some(channel) =
+            client.app.sent(&self.context).filter(|channel| channel.has_datagrams())
+        {
             // Nothing is sent again: what was sent is there, lost, or under way.
             let is_over = channel.is_over() && channel.has_end();
             return match (self.is_in_network(flow), is_over) {

@@ -124,7 +124,7 @@ impl SctpSockets {
         if let Some(reason) = ended
             && socket.style == super::Style::OneToOne
             && socket.listener.is_none()
-            && said.iter().any(|it| it.event() == Event::Association)
+            && said.iter().any(|notification| notification.event() == Event::Association)
         {
             socket.error = match reason {
                 CloseReason::Reset => Some(Errno::ECONNRESET),
@@ -135,7 +135,8 @@ impl SctpSockets {
                 CloseReason::Aborted => Some(Errno::ECONNREFUSED),
             };
         }
-        let wanted = said.into_iter().filter(|it| socket.options.events.has(it.event()));
+        let wanted =
+            said.into_iter().filter(|notification| socket.options.events.has(notification.event()));
         let queued =
             wanted.map(|notification| Queued { notification, after, association: Some(id) });
         socket.notifications.extend(queued);

@@ -113,7 +113,7 @@ impl SctpSockets {
     /// not have.
     pub fn peel_off(&mut self, fd: Fd, id: AssociationId) -> Result<Fd, Errno> {
         let socket = self.get_mut(fd)?;
-        let at = socket.associations.iter().position(|it| *it == id);
+        let at = socket.associations.iter().position(|known| *known == id);
         let at = at.filter(|_| socket.style == Style::OneToMany).ok_or(Errno::EINVAL)?;
         socket.associations.remove(at);
         self.detach(fd, id)
@@ -124,8 +124,10 @@ impl SctpSockets {
     fn detach(&mut self, fd: Fd, id: AssociationId) -> Result<Fd, Errno> {
         let parent = self.get_mut(fd)?;
         let mut socket = Socket::new(Style::OneToOne, parent.options.clone());
-        let (own, others) =
-            parent.notifications.drain(..).partition(|it| it.association == Some(id));
+        let (own, others) = parent
+            .notifications
+            .drain(..)
+            .partition(|notification| notification.association == Some(id));
         (socket.notifications, parent.notifications) = (own, others);
         socket.associations.push(id);
         let port = parent.port;
@@ -168,7 +170,9 @@ impl SctpSockets {
         let all = &self.table.get(&fd)?.associations;
         all.iter().copied().find(|id| {
             let held = &self.associations[id];
-            held.ended.is_none() && held.peer_port == port && held.peers().any(|it| it == peer)
+            held.ended.is_none()
+                && held.peer_port == port
+                && held.peers().any(|known| known == peer)
         })
     }
 
@@ -275,11 +279,11 @@ impl SctpSockets {
             socket.options.events.has(super::Event::SendFailed);
         let config = &socket.options.config;
         if let Some(listener) = &mut socket.listener {
-            listener.tune(now, |it| it.clone_from(config));
+            listener.tune(now, |current| current.clone_from(config));
         }
         for id in &socket.associations {
             if let Some(held) = self.associations.get_mut(id) {
-                held.engine.tune(now, |it| it.clone_from(config));
+                held.engine.tune(now, |current| current.clone_from(config));
             }
         }
         let dry = socket.options.events.has(super::Event::SenderDry);

@@ -202,7 +202,7 @@ fn notifications_have_their_place_among_messages() {
     world.pass(300);
     let mut next = || match world.server.receive(server, 100) {
         Ok(Arrival::Notification(Notification::Association { state, .. })) => format!("{state:?}"),
-        Ok(Arrival::Notification(it)) => format!("{:?}", it.event()),
+        Ok(Arrival::Notification(notification)) => format!("{:?}", notification.event()),
         Ok(Arrival::Data(_)) => "data".into(),
         other => format!("{other:?}"),
     };
@@ -228,7 +228,7 @@ fn one_socket_holds_many_associations() {
         heard.push((part.association, part.payload.octets().unwrap().to_vec()));
     }
     assert_eq!(heard.len(), 2);
-    let (id, _) = heard.iter().find(|it| it.1 == b"explicit").unwrap();
+    let (id, _) = heard.iter().find(|(_, octets)| octets == b"explicit").unwrap();
     let peeled = world.server.peel_off(many, *id).unwrap();
     assert_eq!(world.server.peel_off(many, *id), Err(Errno::EINVAL));
     world.server.send(peeled, world.now, Sending::default(), octets("answer")).unwrap();

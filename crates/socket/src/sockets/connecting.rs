@@ -141,7 +141,7 @@ impl Sockets {
 
     /// A `sendto` would connect the socket: it is not, and the system does so.
     pub fn connects_by_sending(&self, fd: Fd) -> bool {
-        let fresh = |it: &Socket| matches!(it.kind, Kind::Fresh);
+        let fresh = |socket: &Socket| matches!(socket.kind, Kind::Fresh);
         self.settings.flavor == Flavor::FreeBsd && self.table.get(&fd).is_some_and(fresh)
     }
 
@@ -179,8 +179,8 @@ impl Sockets {
     /// The MSS of a peer that data may be sent to with the SYN: one that has given
     /// a Fast Open cookie, or any if that may be done without.
     pub(super) fn cookie_mss(&self, now: Time, peer: Addr, bare: bool) -> Option<u32> {
-        let server = self.memories.get(&peer).and_then(|it| it.get::<FastOpenServer>());
-        if bare && server.is_none_or(|it| it.mss == FastOpenServer::default().mss) {
+        let server = self.memories.get(&peer).and_then(|memory| memory.get::<FastOpenServer>());
+        if bare && server.is_none_or(|server| server.mss == FastOpenServer::default().mss) {
             return Some(self.settings.config.mss);
         }
         let server = server?;
@@ -206,7 +206,7 @@ impl Sockets {
             Some(port) => port,
             None => self.ephemeral_port(remote).ok_or(Errno::EADDRNOTAVAIL)?,
         };
-        if self.table.get(&fd).is_some_and(|it| it.multipath) {
+        if self.table.get(&fd).is_some_and(|socket| socket.multipath) {
             let fast_open = fast.then(|| self.fast_open_of_client(&options));
             return self.open_paths(fd, now, port, remote, (fast_open, early));
         }

@@ -134,7 +134,7 @@ impl Sockets {
             (readiness.peer_ended, PEER_ENDED),
         ];
         let events = bits.iter().filter(|(on, _)| *on).map(|(_, bit)| bit).sum();
-        let activity = match self.table.get(&fd).map(|it| &it.kind) {
+        let activity = match self.table.get(&fd).map(|socket| &socket.kind) {
             Some(Kind::Stream(stream)) => Activity {
                 came: stream.connection.observe().bytes_received,
                 starved: stream.starvations,

@@ -74,7 +74,7 @@ impl Sockets {
             (Name::RemoteUdpPort, Kind::Stream(_)) => via as i64,
             (Name::OpeningTimeout, _) => {
                 let timeout = socket.options.opening_timeout.or(opening_timeout);
-                timeout.map_or(0, |it| (it.as_millis() / 1000) as i64)
+                timeout.map_or(0, |timeout| (timeout.as_millis() / 1000) as i64)
             }
             (Name::SynRetries, _) => socket.options.syn_retries.unwrap_or(syn_retries) as i64,
             _ => socket.options.get(name),
@@ -128,7 +128,7 @@ impl Sockets {
 
     /// The state of the socket that was made last and has no connection yet.
     pub fn state_of_unconnected(&self) -> Option<State> {
-        let bare = |it: &&Fd| matches!(self.state(**it), Some(State::Closed | State::Listen));
+        let bare = |fd: &&Fd| matches!(self.state(**fd), Some(State::Closed | State::Listen));
         self.table.keys().rev().find(bare).and_then(|fd| self.state(*fd))
     }
 
@@ -136,7 +136,7 @@ impl Sockets {
     /// listeners have under way and of sockets that are closed, too.
     pub fn count_in(&self, state: State, all: bool) -> usize {
         let own = self.table.keys().filter(|fd| self.state(**fd) == Some(state)).count();
-        let others = self.orphans.values().filter(|it| it.state() == state).count();
+        let others = self.orphans.values().filter(|orphan| orphan.state() == state).count();
         let half_open = self.table.values().map(|socket| match &socket.kind {
             Kind::Listening(listener) if state == State::SynReceived => listener.lengths().0,
             _ => 0,
@@ -153,7 +153,10 @@ impl Sockets {
                 stream.connection.abort();
             }
         }
-        self.orphans.values_mut().filter(|it| it.state() == state).for_each(ByteStream::abort);
+        self.orphans
+            .values_mut()
+            .filter(|orphan| orphan.state() == state)
+            .for_each(ByteStream::abort);
     }
 
     /// The connection of a socket.

@@ -106,7 +106,7 @@ impl Sockets {
     /// What a SYN finds are the settings of now, not of when the port was opened (Linux).
     pub(super) fn refresh_listener(&mut self, port: u16) {
         let (mut config, fast_open) = (self.settings.config.clone(), self.settings.fast_open);
-        let listens = |it: &&mut Socket| it.port == Some(port) && it.is_listening();
+        let listens = |socket: &&mut Socket| socket.port == Some(port) && socket.is_listening();
         let Some(socket) = self.table.values_mut().find(listens) else { return };
         socket.configure_listener(&mut config, fast_open);
         if let Kind::Listening(listener) = &mut socket.kind {
@@ -115,7 +115,9 @@ impl Sockets {
     }
 
     pub(super) fn is_listening(&self, port: u16) -> bool {
-        let listens = |it: &Socket| it.port == Some(port) && matches!(it.kind, Kind::Listening(_));
+        let listens = |socket: &Socket| {
+            socket.port == Some(port) && matches!(socket.kind, Kind::Listening(_))
+        };
         self.table.values().any(listens)
     }
 

@@ -216,20 +216,20 @@ impl Sockets {
     /// Returns the tokens of the connections that a socket has, or had.
     fn tokens(&self) -> Vec<u32> {
         let open = self.table.values().filter_map(|socket| match &socket.kind {
-            Kind::Multipath(it) => Some(&it.connection),
+            Kind::Multipath(multipath) => Some(&multipath.connection),
             _ => None,
         });
         open.chain(&self.path_orphans).map(Connection::token).collect()
     }
 
     pub(super) fn handle_timeout_of_orphans(&mut self, now: Time) {
-        self.path_orphans.iter_mut().for_each(|it| it.handle_timeout(now));
+        self.path_orphans.iter_mut().for_each(|orphan| orphan.handle_timeout(now));
     }
 
     pub(super) fn poll_path_orphans(&mut self, now: Time) -> Option<Packet> {
-        let packet = self.path_orphans.iter_mut().find_map(|it| it.poll_transmit(now));
+        let packet = self.path_orphans.iter_mut().find_map(|orphan| orphan.poll_transmit(now));
         if packet.is_none() {
-            self.path_orphans.retain(|it| it.flow_keys().next().is_some());
+            self.path_orphans.retain(|orphan| orphan.flow_keys().next().is_some());
         }
         packet
     }

@@ -102,7 +102,8 @@ impl Sockets {
             _ => None,
         });
         let connection = stream.or_else(|| self.orphans.get(&key));
-        connection.is_some_and(|it| it.gives_way_to(packet)) && self.is_listening(key.0)
+        connection.is_some_and(|connection| connection.gives_way_to(packet))
+            && self.is_listening(key.0)
     }
 
     /// The packet is for no connection and no listener. Its reset has the service type and the
@@ -115,7 +116,7 @@ impl Sockets {
             BlackHole::All => true,
         };
         if let Some(reset) = self.settings.config.refusal(packet).filter(|_| !swallowed) {
-            let bound = self.table.values().find(|it| it.port == Some(segment.dst_port));
+            let bound = self.table.values().find(|socket| socket.port == Some(segment.dst_port));
             let orphan = self.orphans.get(&(segment.dst_port, packet.src, segment.src_port));
             let (dscp, ttl) = match (orphan, bound) {
                 (Some(connection), _) => (connection.config().dscp, connection.config().ttl),
@@ -140,9 +141,10 @@ impl Sockets {
         if connection.has_learnt() {
             connection.remember(self.memories.entry(key.1).or_default());
         }
-        if connection.config().fast_open.is_some_and(|it| it.server) {
-            let listens =
-                |it: &&mut Socket| it.port == Some(key.0) && matches!(it.kind, Kind::Listening(_));
+        if connection.config().fast_open.is_some_and(|fast_open| fast_open.server) {
+            let listens = |socket: &&mut Socket| {
+                socket.port == Some(key.0) && matches!(socket.kind, Kind::Listening(_))
+            };
             // Taken out, so that the listener can look at it.
             let Some(socket) = self.table.remove(&fd) else { return };
             if let (Kind::Stream(stream), Some(Socket { kind: Kind::Listening(listener), .. })) =
@@ -163,7 +165,7 @@ impl Sockets {
                 stream.connection.set_device_full(full);
             }
         }
-        self.orphans.values_mut().for_each(|it| it.set_device_full(full));
+        self.orphans.values_mut().for_each(|orphan| orphan.set_device_full(full));
     }
 
     /// Deadlines may have passed.
@@ -187,7 +189,7 @@ impl Sockets {
                 }
             }
         }
-        self.orphans.values_mut().for_each(|it| it.handle_timeout(now));
+        self.orphans.values_mut().for_each(|orphan| orphan.handle_timeout(now));
         self.handle_timeout_of_orphans(now);
     }
 
@@ -229,9 +231,9 @@ impl Sockets {
                 return packet;
             }
         }
-        let packet = self.orphans.values_mut().find_map(|it| it.poll_transmit(now));
+        let packet = self.orphans.values_mut().find_map(|orphan| orphan.poll_transmit(now));
         if packet.is_none() {
-            self.orphans.retain(|_, it| it.state() != anabranch_tcp::State::Closed);
+            self.orphans.retain(|_, orphan| orphan.state() != anabranch_tcp::State::Closed);
         }
         packet.or_else(|| self.poll_path_orphans(now))
     }

@@ -28,7 +28,7 @@ impl Sockets {
             Kind::Stream(stream) => {
                 stream.write(now, data, flags, &socket.options, &mut self.outgoing)
             }
-            Kind::Multipath(it) => it.write(data, &socket.options),
+            Kind::Multipath(multipath) => multipath.write(data, &socket.options),
             _ => Err(socket.error.take().unwrap_or(Errno::EPIPE)),
         }
     }
@@ -41,7 +41,7 @@ impl Sockets {
     pub fn read(&mut self, fd: Fd, max: u64) -> Result<u64, Errno> {
         let socket = self.socket_at(fd)?;
         match &mut socket.kind {
-            Kind::Multipath(it) => it.read(max, None),
+            Kind::Multipath(multipath) => multipath.read(max, None),
             Kind::Fresh if socket.shut_read => Ok(0),
             _ => self.stream_at(fd)?.read(max, None),
         }
@@ -54,7 +54,7 @@ impl Sockets {
     pub fn read_octets(&mut self, fd: Fd, buffer: &mut [u8]) -> Result<u64, Errno> {
         let socket = self.socket_at(fd)?;
         match &mut socket.kind {
-            Kind::Multipath(it) => it.read(buffer.len() as u64, Some(buffer)),
+            Kind::Multipath(multipath) => multipath.read(buffer.len() as u64, Some(buffer)),
             Kind::Fresh if socket.shut_read => Ok(0),
             _ => self.stream_at(fd)?.read(buffer.len() as u64, Some(buffer)),
         }
@@ -98,7 +98,7 @@ impl Sockets {
     pub fn readable(&mut self, fd: Fd) -> Result<u64, Errno> {
         match &self.socket_at(fd)?.kind {
             Kind::Stream(stream) => Ok(stream.connection.info().readable),
-            Kind::Multipath(it) => Ok(it.readable()),
+            Kind::Multipath(multipath) => Ok(multipath.readable()),
             Kind::Fresh => Ok(0),
             Kind::Listening(_) | Kind::MultipathListening(_) => Err(Errno::EINVAL),
         }
@@ -111,7 +111,7 @@ impl Sockets {
     pub fn unacknowledged(&mut self, fd: Fd) -> Result<u64, Errno> {
         match &self.socket_at(fd)?.kind {
             Kind::Stream(stream) => Ok(stream.queued()),
-            Kind::Multipath(it) => Ok(it.queued()),
+            Kind::Multipath(multipath) => Ok(multipath.queued()),
             Kind::Fresh => Ok(0),
             Kind::Listening(_) | Kind::MultipathListening(_) => Err(Errno::EINVAL),
         }
@@ -127,7 +127,7 @@ impl Sockets {
         let socket = self.socket_at(fd)?;
         match &mut socket.kind {
             // A handshake that is under way is given up (Linux).
-            Kind::Multipath(it) if it.is_connecting() => self.disconnect(fd),
+            Kind::Multipath(multipath) if multipath.is_connecting() => self.disconnect(fd),
             Kind::Stream(stream) if stream.connection.state() == State::SynSent => {
                 socket.error = Some(Errno::ECONNRESET);
                 self.disconnect(fd)
@@ -138,7 +138,7 @@ impl Sockets {
                 }
                 stream.shutdown(read, write)
             }
-            Kind::Multipath(it) => it.shutdown(read, write),
+            Kind::Multipath(multipath) => multipath.shutdown(read, write),
             Kind::Fresh if socket.deferred.is_some() => {
                 socket.error = Some(Errno::ECONNRESET);
                 self.disconnect(fd)
@@ -176,7 +176,7 @@ impl Sockets {
                     self.orphans.insert(key, connection);
                 }
             }
-            Kind::Multipath(it) => self.path_orphans.push(it.disconnect()),
+            Kind::Multipath(multipath) => self.path_orphans.push(multipath.disconnect()),
             kind => self.stop_listening(kind),
         }
         Ok(())
@@ -191,7 +191,7 @@ impl Sockets {
         if self.epolls.remove(&fd).is_some() {
             return Ok(());
         }
-        self.epolls.values_mut().for_each(|it| it.forget(fd));
+        self.epolls.values_mut().for_each(|epoll| epoll.forget(fd));
         let socket = self.table.remove(&fd).ok_or(Errno::EBADF)?;
         match socket.kind {
             Kind::Fresh => {}

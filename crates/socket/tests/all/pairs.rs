@@ -54,7 +54,7 @@ impl Pair {
                     self.wire.push((self.now + DELAY, packet));
                 }
             }
-            let arrival = self.wire.first().map_or(Time::NEVER, |it| it.0);
+            let arrival = self.wire.first().map_or(Time::NEVER, |(date, _)| *date);
             let timeout = self.server.poll_timeout().min(self.client.poll_timeout());
             let next = arrival.min(timeout);
             if next > end {
@@ -131,7 +131,7 @@ fn shutdown_ends_one_direction_and_then_the_other() {
     pair.server.close(accepted).unwrap();
     pair.pass(50);
     assert_eq!(pair.client.read(fd, 100), Ok(0));
-    let state = |pair: &Pair| pair.client.connection(fd).map(|it| it.state());
+    let state = |pair: &Pair| pair.client.connection(fd).map(|connection| connection.state());
     assert_eq!(state(&pair), Some(State::TimeWait));
     assert_eq!(pair.server.close(accepted), Err(Errno::EBADF));
 }

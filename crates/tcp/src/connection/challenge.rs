@@ -72,7 +72,8 @@ impl Connection {
         if !self.config.manners.repeats_fin {
             return None;
         }
-        let bare = self.extras.some().is_some_and(|it| std::mem::take(&mut it.challenges.bare));
+        let bare =
+            self.extras.some().is_some_and(|inside| std::mem::take(&mut inside.challenges.bare));
         let s = &self.sender;
         let outstanding = self.writing.is_closed() && s.max == s.end && s.una < s.end;
         (outstanding && !bare).then_some(s.end - 1)

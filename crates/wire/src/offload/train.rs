@@ -12,20 +12,20 @@ use crate::error::EmitError;
 use crate::packet::{Body, Packet, Payload};
 use crate::tcp::{CHECKSUM_AT, TcpFlags, TcpSegment};
 
-/// Most octets of IP that are handed over as one packet, as in Linux.
+/// `MOST` is the most octets of IP that are handed over as one packet, as in Linux.
 const MOST: usize = 65_535;
-/// Place of the low octet of the flags in the TCP header.
+/// `FLAGS` is the place of the low octet of the flags in the TCP header.
 const FLAGS: usize = 13;
 
 /// A packet in its octets behind a [`DeviceHeader`], and the segments that have
 /// been joined to it.
 #[derive(Debug)]
 pub struct Train {
-    /// The next packet must be like this, without its data.
+    /// `next` is what the next packet must be like, without its data.
     next: Packet,
-    /// Octets of data of each.
+    /// `size` is how many octets of data each segment has; the last may have fewer.
     size: u16,
-    /// The last has been joined.
+    /// `ended` says that the last segment has been joined: one with PSH, or a shorter one.
     ended: bool,
     packets: u32,
 }

@@ -1,17 +1,17 @@
 //! What stands before the IP header in a capture (the registry of link types of
 //! draft-ietf-opsawg-pcaplinktype).
 
-/// A link type by its number.
+/// `LinkType` is a link type by its number in the registry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LinkType(pub u16);
 
 const ETHERTYPES: [[u8; 2]; 2] = [[0x08, 0x00], [0x86, 0xdd]];
-/// IEEE 802.1Q and 802.1ad.
+/// `VLANS` has the EtherTypes of tags, of IEEE 802.1Q and 802.1ad.
 const VLANS: [[u8; 2]; 2] = [[0x81, 0x00], [0x88, 0xa8]];
 
 impl LinkType {
-    /// The IP packet of a frame; nothing where there is none, or where the link
-    /// type is not known.
+    /// Returns the IP packet of a frame; nothing where there is none, or where the link type is not
+    /// known.
     pub fn ip(self, frame: &[u8]) -> &[u8] {
         let after = |at: usize| frame.get(at..).unwrap_or(&[]);
         let typed = |kind: usize, at: usize| match frame.get(kind..kind + 2) {

@@ -11,22 +11,23 @@ use super::{ENHANCED_PACKET, IF_NAME, IF_TSRESOL, INTERFACE_DESCRIPTION, SECTION
 use std::error::Error;
 use std::fmt;
 
-/// Simple Packet Block, §4.4: a packet without a time, of the first interface.
+/// `SIMPLE_PACKET` is the Simple Packet Block, §4.4: a packet without a time, of the first
+/// interface.
 const SIMPLE_PACKET: u32 = 3;
 /// Magic numbers of pcap files whose times are microseconds, or nanoseconds.
 const PCAP_MICROS: u32 = 0xa1b2_c3d4;
 const PCAP_NANOS: u32 = 0xa1b2_3c4d;
 
-/// Why a file is not a capture.
+/// `ReadError` says why a file is not a capture, and at which octet of it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ReadError {
-    /// It begins like neither format.
+    /// The file begins like neither format.
     NotACapture,
     /// The header of a section is broken, at this octet of the file.
     Section(usize),
-    /// The lengths of a block contradict the file or each other.
+    /// The lengths of the block at this octet contradict the file or each other.
     Block(usize),
-    /// A packet of an interface that was not described.
+    /// The packet in the block at this octet is of an interface that was not described.
     NoInterface(usize),
 }
 
@@ -45,28 +46,28 @@ impl fmt::Display for ReadError {
 
 impl Error for ReadError {}
 
-/// An interface at which packets were seen.
+/// `Interface` is one at which packets were seen.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Interface {
-    /// The option `if_name`; empty where the file has none.
+    /// `name` is the option `if_name`; it is empty where the file has none.
     pub name: String,
-    /// What stands before the IP header.
+    /// `link_type` says what stands before the IP header of the packets.
     pub link_type: LinkType,
-    /// A unit of time in picoseconds, or units in a second.
+    /// `resolution` is the unit in which the file gives the packets' times.
     resolution: Resolution,
 }
 
-/// The unit of time of an interface (`if_tsresol`, §4.2).
+/// `Resolution` is the unit of time of an interface (`if_tsresol`, §4.2).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Resolution {
-    /// Ten to the power of minus this.
+    /// The unit is ten to the power of minus this, in seconds.
     Decimal(u32),
-    /// Two to the power of minus this.
+    /// The unit is two to the power of minus this, in seconds.
     Binary(u32),
 }
 
 impl Resolution {
-    /// Units as nanoseconds, rounded down; the largest if there are too many.
+    /// Returns these units as nanoseconds, rounded down; the largest if there are too many.
     fn nanos(self, units: u64) -> u64 {
         let units = u128::from(units);
         let nanos = match self {
@@ -80,22 +81,22 @@ impl Resolution {
     }
 }
 
-/// A packet of a capture, as it was captured.
+/// `Frame` is a packet of a capture, as much of it as was kept.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Frame<'a> {
-    /// Number of its interface, by [`Reader::interfaces`].
+    /// `interface` is the place of its interface in [`Reader::interfaces`].
     pub interface: usize,
-    /// Nanoseconds since 1970, or since the start of a run; `None` where the
-    /// file does not say.
+    /// `nanos` is the packet's time: nanoseconds since 1970, or since the start of a run; `None`
+    /// where the file does not say.
     pub nanos: Option<u64>,
-    /// Whether it came or went, where the file says so.
+    /// `direction` says whether the packet came or went, where the file tells.
     pub direction: Option<Direction>,
-    /// What was kept of it, without what stands before its IP header; nothing
-    /// where that is not known.
+    /// `ip` is what was kept of the packet from its IP header on; it is empty where nothing says
+    /// what stands before that.
     pub ip: &'a [u8],
 }
 
-/// Goes through a capture.
+/// `Reader` goes through a capture, one packet after the other.
 #[derive(Clone, Debug)]
 pub struct Reader<'a> {
     file: &'a [u8],
@@ -103,7 +104,7 @@ pub struct Reader<'a> {
     big_endian: bool,
     classic: bool,
     interfaces: Vec<Interface>,
-    /// The first interface of the present section.
+    /// `first` is the place of the present section's first interface, from which its packets count.
     first: usize,
     application: String,
     cut: bool,
@@ -143,7 +144,7 @@ impl<'a> Reader<'a> {
         Ok(reader)
     }
 
-    /// The interfaces so far; all, once the last packet has been read.
+    /// Returns the interfaces so far; all, once the last packet has been read.
     pub fn interfaces(&self) -> &[Interface] {
         &self.interfaces
     }
@@ -153,7 +154,7 @@ impl<'a> Reader<'a> {
         &self.application
     }
 
-    /// The file ends within a block.
+    /// Returns whether the file ends within a block.
     pub fn is_cut(&self) -> bool {
         self.cut
     }
@@ -222,7 +223,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// §4.1: the byte order of what follows.
+    /// Reads the byte order of the section that begins at octet `start` (§4.1).
     fn section(&mut self, start: usize) -> Result<(), ReadError> {
         let magic = self.file.get(start + 8..).and_then(|file| file.first_chunk().copied());
         let magic: [u8; 4] = magic.ok_or(ReadError::Section(start))?;
@@ -248,7 +249,7 @@ impl<'a> Reader<'a> {
         Some(())
     }
 
-    /// §4.3. The inner error is that of its interface.
+    /// Reads the body of an enhanced packet block (§4.3). The inner error is that of its interface.
     fn enhanced(&self, body: usize, stop: usize) -> Option<Result<Frame<'a>, ReadError>> {
         let interface = self.first + self.word(body)? as usize;
         let units = u64::from(self.word(body + 4)?) << 32 | u64::from(self.word(body + 8)?);
@@ -272,7 +273,7 @@ impl<'a> Reader<'a> {
         Some(Ok(Frame { interface, nanos, direction, ip }))
     }
 
-    /// The value of an option (§3.5) between two octets of the file.
+    /// Returns the value of an option (§3.5) between two octets of the file.
     fn option(&self, mut at: usize, stop: usize, code: u16) -> Option<&'a [u8]> {
         while at + 4 <= stop {
             let (found, len) = (self.half(at)?, usize::from(self.half(at + 2)?));
@@ -286,7 +287,7 @@ impl<'a> Reader<'a> {
         None
     }
 
-    /// A record of a pcap file.
+    /// Reads a record of a pcap file; `None` at the end of the file, whole or cut.
     fn record(&mut self) -> Option<Frame<'a>> {
         let start = self.at;
         let frame = || {
@@ -309,7 +310,7 @@ impl<'a> Reader<'a> {
 impl<'a> Iterator for Reader<'a> {
     type Item = Result<Frame<'a>, ReadError>;
 
-    /// The next packet; nothing follows an error.
+    /// Returns the next packet; nothing follows an error.
     fn next(&mut self) -> Option<Self::Item> {
         let next = self.step().transpose();
         if let Some(Err(_)) = next {

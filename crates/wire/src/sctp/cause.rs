@@ -7,57 +7,57 @@ use super::tlv::{Reader, Sink};
 use crate::address::AddressBook;
 use anabranch_units::Serial32;
 
-/// Why something was refused. Octets are without code, length and padding;
-/// chunks inside stay octets, with their own headers, and so do parameters but for those with
-/// addresses.
+/// `Cause` says why something was refused; its code is in brackets. Octets are without code, length
+/// and padding; chunks inside stay octets, with their own headers, and so do parameters but for
+/// those with addresses.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Cause {
-    /// DATA for a stream that does not exist (1).
+    /// DATA came for this stream, which does not exist (1).
     InvalidStream(u16),
-    /// INIT or INIT ACK lacks parameters of these types (2).
+    /// An INIT or INIT ACK lacks parameters of these types (2).
     MissingParameters(Vec<u16>),
     /// The cookie is too old, by this many microseconds (3).
     StaleCookie(u32),
-    /// Out of resource (4).
+    /// The sender has too few resources for the association (4, RFC 9260 §3.3.10.4).
     OutOfResource,
-    /// An address parameter that cannot be used (5).
+    /// This address parameter cannot be used (5), as of an unknown type.
     UnresolvableAddress(Box<[u8]>),
-    /// A chunk of unknown type (6).
+    /// This chunk is of an unknown type (6).
     UnrecognizedChunk(Box<[u8]>),
     /// A mandatory parameter has an impossible value (7).
     InvalidParameter,
-    /// Parameters of unknown types (8).
+    /// These parameters are of unknown types (8).
     UnrecognizedParameters(Box<[u8]>),
-    /// DATA without data, by its TSN (9).
+    /// The DATA chunk with this TSN has no data (9).
     NoUserData(Serial32),
-    /// COOKIE ECHO while shutting down (10).
+    /// A COOKIE ECHO came while the association shut down (10).
     CookieWhileShuttingDown,
-    /// A restart with addresses that were not there before (11): those.
+    /// A restart has these addresses, which were not there before (11).
     RestartWithNewAddresses(Vec<Parameter>),
     /// The user aborted, with a reason of its own (12).
     UserAbort(Box<[u8]>),
-    /// A violation of the protocol, with text (13).
+    /// The peer has violated the protocol, as this text says (13).
     ProtocolViolation(Box<[u8]>),
-    /// An ASCONF refused: code 0x00A0 to 0x00A4, and the parameters.
+    /// An ASCONF was refused, with a code from 0x00A0 to 0x00A4 (RFC 5061 §4.3).
     Asconf {
-        /// The low octet of the code.
+        /// `code` is the low octet of the code, 0xA0 to 0xA4.
         code: u8,
-        /// What was refused.
+        /// `parameters` are those of the ASCONF that were refused.
         parameters: Vec<Parameter>,
     },
-    /// An HMAC that is not supported (0x0105).
+    /// The HMAC with this identifier is not supported (0x0105, RFC 4895 §4.1).
     UnsupportedHmac(u16),
-    /// Another code.
+    /// The code is none of those above.
     Unknown {
-        /// Code.
+        /// `code` is the cause's code, as it came.
         code: u16,
-        /// Value.
+        /// `value` is what follows code and length, without padding.
         value: Box<[u8]>,
     },
 }
 
 impl Cause {
-    /// Its code on the wire.
+    /// Returns the code of the cause on the wire, 16 bits.
     pub const fn code(&self) -> u16 {
         match self {
             Cause::InvalidStream(_) => 1,
@@ -135,7 +135,7 @@ impl Cause {
     }
 }
 
-/// All causes up to the end of `r`.
+/// Reads all causes up to the end of `r`.
 pub(super) fn parse_all(r: &mut Reader<'_>, book: &AddressBook) -> Result<Vec<Cause>, SctpError> {
     let mut causes = Vec::new();
     while !r.is_empty() {

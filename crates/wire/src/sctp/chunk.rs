@@ -19,103 +19,109 @@ use super::tlv::{Count, Reader, Sink};
 use crate::address::AddressBook;
 use anabranch_units::Serial32;
 
-/// A chunk.
+/// `Chunk` is a chunk as a value; its type is in brackets.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Chunk {
-    /// DATA (type 0).
+    /// DATA (0) carries a message or a fragment of one (RFC 9260 §3.3.1).
     Data(DataChunk),
-    /// INIT (1).
+    /// INIT (1) asks for an association (RFC 9260 §3.3.2).
     Init(Box<InitChunk>),
-    /// INIT ACK (2).
+    /// INIT ACK (2) answers INIT with a state cookie (RFC 9260 §3.3.3).
     InitAck(Box<InitChunk>),
-    /// SACK (3).
+    /// SACK (3) acknowledges DATA (RFC 9260 §3.3.4).
     Sack(SackChunk),
-    /// HEARTBEAT (4): information that only its sender understands. With other parameters behind that
-    /// it is [`Chunk::Unknown`], and so is HEARTBEAT ACK.
+    /// HEARTBEAT (4) has information that only its sender understands. With other parameters behind
+    /// that it is [`Chunk::Unknown`], and so is HEARTBEAT ACK.
     Heartbeat(Box<[u8]>),
-    /// HEARTBEAT ACK (5): the information of the HEARTBEAT.
+    /// HEARTBEAT ACK (5) returns the information of the HEARTBEAT.
     HeartbeatAck(Box<[u8]>),
-    /// ABORT (6).
+    /// ABORT (6) ends the association at once (RFC 9260 §3.3.7).
     Abort {
-        /// T bit: the tag is the receiver's own, reflected.
+        /// `reflected` is the T bit: the tag is the receiver's own, reflected, since the sender
+        /// knows no other (RFC 9260 §8.5.1).
         reflected: bool,
-        /// Causes.
+        /// `causes` say why the association ends; there may be none.
         causes: Vec<Cause>,
     },
     /// SHUTDOWN (7): everything up to this TSN has been received.
     Shutdown(Serial32),
-    /// SHUTDOWN ACK (8).
+    /// SHUTDOWN ACK (8) says that its sender, too, has nothing outstanding (RFC 9260 §3.3.9).
     ShutdownAck,
-    /// ERROR (9).
+    /// ERROR (9) reports causes that need not end the association (RFC 9260 §3.3.10).
     Error(Vec<Cause>),
-    /// COOKIE ECHO (10).
+    /// COOKIE ECHO (10) returns the state cookie of INIT ACK (RFC 9260 §3.3.11).
     CookieEcho(Box<[u8]>),
-    /// COOKIE ACK (11).
+    /// COOKIE ACK (11) says that the cookie was taken (RFC 9260 §3.3.12).
     CookieAck,
-    /// ECNE (12): the lowest TSN of a packet that was marked.
+    /// ECNE (12) reports a mark, by the lowest TSN of the packet that had it (RFC 4960 Appendix A).
     Ecne(Serial32),
-    /// CWR (13): the TSN of the ECNE that reduced the window.
+    /// CWR (13) says that the window was reduced, by the TSN of the ECNE that caused it (RFC 4960
+    /// Appendix A).
     Cwr(Serial32),
-    /// SHUTDOWN COMPLETE (14).
+    /// SHUTDOWN COMPLETE (14) answers SHUTDOWN ACK, and the association is over (RFC 9260 §3.3.13).
     ShutdownComplete {
-        /// T bit: the tag is the receiver's own, reflected.
+        /// `reflected` is the T bit: the tag is the receiver's own, reflected, since the sender
+        /// knows no other (RFC 9260 §8.5.1).
         reflected: bool,
     },
-    /// AUTH (15, RFC 4895 §4.1).
+    /// AUTH (15) authenticates the chunks behind it in the packet (RFC 4895 §5.1).
     Auth {
-        /// Shared key identifier.
+        /// `key` is the identifier of the shared key, under which both sides have it.
         key: u16,
-        /// HMAC identifier.
+        /// `algorithm` is the identifier of the HMAC, such as 1 for SHA-1 and 3 for SHA-256 (RFC
+        /// 4895 §3.3).
         algorithm: u16,
-        /// HMAC.
+        /// `hmac` is the HMAC itself, as long as the algorithm makes it.
         hmac: Box<[u8]>,
     },
-    /// I-DATA (64).
+    /// I-DATA (64) carries a fragment, between which those of other messages may stand (RFC 8260
+    /// §2.1).
     IData(IDataChunk),
-    /// ASCONF-ACK (128, RFC 5061 §4.1.2).
+    /// ASCONF-ACK (128) answers an ASCONF (RFC 5061 §4.1.2).
     AsconfAck {
-        /// Sequence number.
+        /// `serial` is the sequence number of the ASCONF that is answered.
         serial: Serial32,
-        /// Answers.
+        /// `parameters` are the answers, each with the correlation ID of its request.
         parameters: Vec<Parameter>,
     },
-    /// RE-CONFIG (130, RFC 6525 §3.1).
+    /// RE-CONFIG (130) has requests about streams, or answers to them (RFC 6525 §3.1).
     Reconfig(Vec<Parameter>),
-    /// PAD (132, RFC 4820 §3): that many octets.
+    /// PAD (132) makes the packet longer, by this many octets and its header (RFC 4820 §3).
     Pad(u16),
-    /// FORWARD-TSN (192).
+    /// FORWARD-TSN (192) skips messages that the sender has given up (RFC 3758 §3.2).
     ForwardTsn(ForwardTsn),
-    /// ASCONF (193, RFC 5061 §4.1.1): the address of the association first.
+    /// ASCONF (193) asks for changes of addresses (RFC 5061 §4.1.1).
     Asconf {
-        /// Sequence number.
+        /// `serial` is the sequence number, which the answer repeats.
         serial: Serial32,
-        /// Address parameter, then requests.
+        /// `parameters` begin with an address of the association; the requests follow it.
         parameters: Vec<Parameter>,
     },
-    /// I-FORWARD-TSN (194).
+    /// I-FORWARD-TSN (194) is FORWARD-TSN for messages in I-DATA (RFC 8260 §2.3.1).
     IForwardTsn(IForwardTsn),
-    /// Another type.
+    /// The type has no value of its own here; its two highest bits say what a receiver does (RFC
+    /// 9260 §3.2).
     Unknown {
-        /// Type.
+        /// `kind` is the chunk type, the first octet.
         kind: u8,
-        /// Flags.
+        /// `flags` is the second octet, as it came.
         flags: u8,
-        /// Value.
+        /// `value` is what follows the chunk header, without padding.
         value: Box<[u8]>,
     },
     /// A chunk whose fields do not fit its length, as
     /// [`SctpPacket::parse_tolerant`](super::SctpPacket::parse_tolerant) finds it.
     Malformed {
-        /// Type.
+        /// `kind` is the chunk type, the first octet.
         kind: u8,
-        /// The octets, with type, flags and length.
+        /// `octets` are those of the chunk, with type, flags and length.
         octets: Box<[u8]>,
-        /// The length is beyond the packet.
+        /// `truncated` says that the length is beyond the packet.
         truncated: bool,
     },
 }
 
-/// Type of the parameter inside HEARTBEAT (RFC 9260 §3.3.5).
+/// `HEARTBEAT_INFO` is the type of the parameter inside HEARTBEAT (RFC 9260 §3.3.5).
 const HEARTBEAT_INFO: u16 = 1;
 
 /// Writes the types of chunks and their names, a line each: the one place where a number stands.
@@ -133,7 +139,7 @@ macro_rules! kinds {
             /// The types that have a value of their own, with their names in the standards.
             pub const KINDS: &'static [(u8, &'static str)] = &[$(($kind, $name)),*];
 
-            /// Its type on the wire.
+            /// Returns the chunk's type, its first octet on the wire.
             pub const fn kind(&self) -> u8 {
                 match self {
                     $($pattern => $kind,)*
@@ -171,23 +177,23 @@ kinds! {
 }
 
 impl Chunk {
-    /// The name of its type in the standards; `None` where it has no value of its own.
+    /// Returns the name of the type in the standards; `None` where it has no value of its own.
     pub fn name(&self) -> Option<&'static str> {
         Chunk::KINDS.iter().find(|(kind, _)| *kind == self.kind()).map(|(_, name)| *name)
     }
 
-    /// Must be alone in its packet (RFC 9260 §4.3: INIT, INIT ACK, SHUTDOWN
-    /// COMPLETE).
+    /// Returns whether the chunk must be alone in its packet (RFC 9260 §4.3: INIT, INIT ACK,
+    /// SHUTDOWN COMPLETE).
     pub const fn is_solitary(&self) -> bool {
         matches!(self, Chunk::Init(_) | Chunk::InitAck(_) | Chunk::ShutdownComplete { .. })
     }
 
-    /// What a receiver does that does not know a chunk of this type.
+    /// Returns what a receiver does that does not know a chunk of this type (RFC 9260 §3.2).
     pub const fn action_on_unknown(kind: u8) -> UnknownAction {
         UnknownAction::from_bits((kind >> 6) as u16)
     }
 
-    /// Octets on the wire, padding included.
+    /// Returns how many octets the chunk has on the wire, padding included.
     pub fn wire_len(&self) -> u32 {
         if let Chunk::Data(data) = self {
             return (DataChunk::HEADER + data.payload.len()).next_multiple_of(4);
@@ -271,7 +277,7 @@ impl Chunk {
         }
     }
 
-    /// As [`Chunk::parse`], but INIT and INIT ACK may have broken parameters.
+    /// Reads the value as [`Chunk::parse`] does, but INIT and INIT ACK may have broken parameters.
     pub(super) fn parse_tolerant(
         kind: u8,
         flags: u8,

@@ -36,14 +36,14 @@ const fn tables() -> [[u32; 256]; 16] {
     tables
 }
 
-/// The remainder of eight octets followed by `zeros` zero octets.
+/// Returns the remainder of eight octets followed by `zeros` zero octets.
 #[inline(always)]
 fn sliced(zeros: usize, octets: u64) -> u32 {
     let of = |k: usize| TABLES[zeros + 7 - k][(octets >> (8 * k) & 0xff) as usize];
     (of(0) ^ of(1)) ^ (of(2) ^ of(3)) ^ ((of(4) ^ of(5)) ^ (of(6) ^ of(7)))
 }
 
-/// A running CRC32c.
+/// `Crc32c` is a running CRC32c (RFC 9260 Appendix A).
 ///
 /// ```
 /// use anabranch_wire::sctp::Crc32c;
@@ -59,12 +59,12 @@ impl Default for Crc32c {
 }
 
 impl Crc32c {
-    /// Of no octets.
+    /// Makes the sum of no octets.
     pub const fn new() -> Crc32c {
         Crc32c(u32::MAX)
     }
 
-    /// With more octets.
+    /// Returns the sum with these octets behind those before.
     #[must_use]
     pub fn with(self, octets: &[u8]) -> Crc32c {
         let mut crc = self.0;
@@ -84,8 +84,8 @@ impl Crc32c {
         Crc32c(crc)
     }
 
-    /// The checksum; it stands on the wire with its least significant octet
-    /// first (RFC 9260 Appendix A).
+    /// Returns the checksum; it stands on the wire with its least significant octet first (RFC 9260
+    /// Appendix A).
     pub const fn value(self) -> u32 {
         !self.0
     }

@@ -17,79 +17,81 @@ use super::tlv::{Reader, Sink};
 use crate::packet::Payload;
 use anabranch_units::Serial32;
 
-/// The flags of DATA and I-DATA.
+/// `DataFlags` has the flags of DATA and I-DATA, the low four bits of the second octet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct DataFlags(pub u8);
 
 impl DataFlags {
-    /// Last fragment of a message (E).
+    /// E: the chunk is the last fragment of its message.
     pub const END: DataFlags = DataFlags(0x01);
-    /// First fragment of a message (B).
+    /// B: the chunk is the first fragment of its message.
     pub const BEGIN: DataFlags = DataFlags(0x02);
-    /// Unordered (U).
+    /// U: the message is delivered without regard to the order of its stream.
     pub const UNORDERED: DataFlags = DataFlags(0x04);
-    /// Acknowledge at once (I, RFC 7053).
+    /// I: the receiver is to acknowledge at once (RFC 7053).
     pub const IMMEDIATE: DataFlags = DataFlags(0x08);
-    /// A whole message.
+    /// B and E: the chunk is a whole message.
     pub const WHOLE: DataFlags = DataFlags(0x03);
 
-    /// The bits of both.
+    /// Returns the bits that are in either.
     #[must_use]
     pub const fn union(self, other: DataFlags) -> DataFlags {
         DataFlags(self.0 | other.0)
     }
-    /// All bits of `other` are set.
+    /// Returns whether all bits of `other` are set.
     pub const fn contains(self, other: DataFlags) -> bool {
         self.0 & other.0 == other.0
     }
-    /// The defined bits.
+    /// Returns the bits that standards define; a receiver ignores the others.
     pub(super) const fn defined(self) -> DataFlags {
         DataFlags(self.0 & 0x0f)
     }
 }
 
-/// DATA.
+/// `DataChunk` is DATA: a message, or a fragment of one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DataChunk {
-    /// Flags.
+    /// `flags` say which part of its message the chunk is, and how that is delivered.
     pub flags: DataFlags,
-    /// Transmission sequence number.
+    /// `tsn` is the transmission sequence number: one more for each chunk of the association.
     pub tsn: Serial32,
-    /// Stream identifier.
+    /// `stream` is the stream identifier, below the number of streams that was agreed on.
     pub stream: u16,
-    /// Stream sequence number; meaningless when unordered.
+    /// `ssn` is the stream sequence number, equal in all fragments of a message; it is meaningless
+    /// when unordered.
     pub ssn: u16,
-    /// Payload protocol identifier.
+    /// `ppid` is the payload protocol identifier, which the user gives and SCTP hands on.
     pub ppid: u32,
-    /// User data.
+    /// `payload` is the user data, one octet at least (RFC 9260 §3.3.1).
     pub payload: Payload,
 }
 
-/// I-DATA.
+/// `IDataChunk` is I-DATA: a message, or a fragment between which those of others may stand.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct IDataChunk {
-    /// Flags.
+    /// `flags` say which part of its message the chunk is, and how that is delivered.
     pub flags: DataFlags,
-    /// Transmission sequence number.
+    /// `tsn` is the transmission sequence number: one more for each chunk of the association.
     pub tsn: Serial32,
-    /// Stream identifier.
+    /// `stream` is the stream identifier, below the number of streams that was agreed on.
     pub stream: u16,
-    /// Message identifier.
+    /// `mid` is the message identifier: one more for each message of the stream, ordered and
+    /// unordered ones counted apart.
     pub mid: u32,
-    /// Payload protocol identifier in the first fragment, fragment sequence
-    /// number in the others.
+    /// `ppid_or_fsn` is the payload protocol identifier in the first fragment, and the fragment
+    /// sequence number in the others.
     pub ppid_or_fsn: u32,
-    /// User data.
+    /// `payload` is the user data, one octet at least.
     pub payload: Payload,
 }
 
-/// Position in the pattern of the user data of the chunk with this TSN.
+/// Returns the position in the pattern of the user data of the chunk with this TSN.
 pub(super) const fn position(tsn: Serial32) -> u64 {
     (tsn.0 as u64) << 16
 }
 
 impl DataChunk {
-    /// Octets of the chunk's header.
+    /// `HEADER` is how many octets stand before the user data.
     pub const HEADER: u32 = 16;
 
     #[inline]
@@ -114,7 +116,7 @@ impl DataChunk {
 }
 
 impl IDataChunk {
-    /// Octets of the chunk's header.
+    /// `HEADER` is how many octets stand before the user data.
     pub const HEADER: u32 = 20;
 
     pub(super) fn emit<S: Sink>(&self, s: &mut S) {

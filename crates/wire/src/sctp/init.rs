@@ -16,20 +16,20 @@ use super::tlv::{Reader, Sink};
 use crate::address::AddressBook;
 use anabranch_units::Serial32;
 
-/// INIT or INIT ACK.
+/// `InitChunk` is INIT or INIT ACK, whose fields are the same.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct InitChunk {
-    /// The tag that the receiver puts into every packet; 0 is invalid.
+    /// `tag` is what the receiver puts into every packet as verification tag; 0 is invalid.
     pub tag: u32,
-    /// Room of the sender's receive buffer, in octets.
+    /// `a_rwnd` is the room of the sender's receive buffer, in octets, at least 1500 (RFC 9260 §6).
     pub a_rwnd: u32,
-    /// Streams that the sender wishes to send on.
+    /// `outbound` is how many streams the sender wishes to send on; 0 is invalid.
     pub outbound: u16,
-    /// Streams that the sender accepts at most.
+    /// `inbound` is how many streams the sender accepts at most; 0 is invalid.
     pub inbound: u16,
-    /// The first TSN that the sender will use.
+    /// `tsn` is the first TSN that the sender will use.
     pub tsn: Serial32,
-    /// Parameters in order.
+    /// `parameters` are in the order of the wire.
     pub parameters: Vec<Parameter>,
 }
 
@@ -47,7 +47,7 @@ impl InitChunk {
         InitChunk::parse_with(r, |r| parameter::parse_all(r, book))
     }
 
-    /// The same with what comes from the first broken parameter on as octets.
+    /// Reads the same with what comes from the first broken parameter on as octets.
     pub(super) fn parse_tolerant(
         r: &mut Reader<'_>,
         book: &AddressBook,

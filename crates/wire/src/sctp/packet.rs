@@ -21,42 +21,43 @@ use crate::pattern;
 use std::error::Error;
 use std::fmt;
 
-/// Why octets are not an SCTP packet.
+/// `SctpError` says why octets are not an SCTP packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SctpError {
-    /// Fewer octets than the common header has.
+    /// There are fewer octets than the 12 of the common header.
     Truncated,
-    /// The checksum is wrong.
+    /// The CRC32c of the packet is wrong (RFC 9260 §6.8).
     Checksum {
-        /// The field.
+        /// `found` is what the checksum field has.
         found: u32,
-        /// What it should be.
+        /// `computed` is what the field should have.
         computed: u32,
     },
     /// The checksum of the UDP datagram around it is wrong.
     UdpChecksum,
-    /// Less than a chunk header is left.
+    /// Fewer octets are left behind the last chunk than a chunk header has.
     ChunkHeader,
     /// The length of a chunk of this type is below 4 or beyond the packet, or
     /// its fields do not fit it.
     Chunk {
-        /// Type.
+        /// `kind` is the chunk type.
         kind: u8,
-        /// The length field.
+        /// `len` is the length field, in octets with the header of 4.
         len: u16,
     },
-    /// The same of a parameter.
+    /// The same is wrong of a parameter.
     Parameter {
-        /// Type.
+        /// `kind` is the parameter type, with the two bits of
+        /// [`UnknownAction`](super::UnknownAction).
         kind: u16,
-        /// The length field.
+        /// `len` is the length field, in octets with the header of 4.
         len: u16,
     },
-    /// The same of a cause.
+    /// The same is wrong of a cause.
     Cause {
-        /// Code.
+        /// `code` is the cause's code.
         code: u16,
-        /// The length field.
+        /// `len` is the length field, in octets with the header of 4.
         len: u16,
     },
 }
@@ -93,8 +94,8 @@ impl fmt::Display for SctpError {
 }
 impl Error for SctpError {}
 
-/// The chunks of a packet, in order. The first needs no memory of its own:
-/// most packets have one.
+/// `Chunks` are those of a packet, in order. The first needs no memory of its own: most packets
+/// have one.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Chunks {
     first: Option<Chunk>,
@@ -102,34 +103,34 @@ pub struct Chunks {
 }
 
 impl Chunks {
-    /// No chunks.
+    /// Makes a list without chunks.
     pub const fn new() -> Chunks {
         Chunks { first: None, rest: Vec::new() }
     }
-    /// Appends.
+    /// Appends a chunk behind all others.
     pub fn push(&mut self, chunk: Chunk) {
         match self.first {
             None => self.first = Some(chunk),
             Some(_) => self.rest.push(chunk),
         }
     }
-    /// How many.
+    /// Returns how many chunks there are.
     pub fn len(&self) -> usize {
         self.first.is_some() as usize + self.rest.len()
     }
-    /// None.
+    /// Returns whether there is no chunk.
     pub fn is_empty(&self) -> bool {
         self.first.is_none()
     }
-    /// The first.
+    /// Returns the chunk that stands first, if there is any.
     pub fn first(&self) -> Option<&Chunk> {
         self.first.as_ref()
     }
-    /// From first to last.
+    /// Goes through the chunks from first to last.
     pub fn iter(&self) -> impl Iterator<Item = &Chunk> {
         self.first.iter().chain(&self.rest)
     }
-    /// From first to last, to change them.
+    /// Goes through the chunks from first to last, to change them.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Chunk> {
         self.first.iter_mut().chain(&mut self.rest)
     }
@@ -149,39 +150,40 @@ impl FromIterator<Chunk> for Chunks {
     }
 }
 
-/// An SCTP packet.
+/// `SctpPacket` is a packet as a value: the common header and the chunks.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SctpPacket {
-    /// Source port.
+    /// `src_port` is the port of the sending endpoint, the same for all its addresses.
     pub src_port: u16,
-    /// Destination port.
+    /// `dst_port` is the port of the receiving endpoint, the same for all its addresses.
     pub dst_port: u16,
-    /// Verification tag.
+    /// `tag` is the verification tag, which the receiver has chosen; it is 0 with an INIT (RFC 9260
+    /// §8.5.1).
     pub tag: u32,
-    /// Source and destination port of the UDP datagram around it, if there is
-    /// one (RFC 6951).
+    /// `udp` is source and destination port of the UDP datagram around the packet, if there is one
+    /// (RFC 6951).
     pub udp: Option<(u16, u16)>,
-    /// The checksum is zero, whatever it should be (RFC 9653 §5.2). Whether that is accepted is for
-    /// the receiver to say.
+    /// `zero_checksum` says that the checksum is zero, whatever it should be (RFC 9653 §5.2).
+    /// Whether that is accepted is for the receiver to say.
     pub zero_checksum: bool,
-    /// Chunks.
+    /// `chunks` are in the order of the wire, those with data last (RFC 9260 §6.10).
     pub chunks: Chunks,
 }
 
 impl SctpPacket {
-    /// IP protocol number of SCTP.
+    /// `PROTOCOL` is IANA's number of SCTP, for the IP header.
     pub const PROTOCOL: u8 = 132;
-    /// Length of the common header.
+    /// `HEADER` is the length of the common header, in octets.
     pub const HEADER: u32 = 12;
 
-    /// UDP header, common header and chunks, in octets. Addresses inside chunks that are
-    /// numbers count as IPv4 parameters.
+    /// Returns the length of UDP header, common header and chunks, in octets. Addresses inside
+    /// chunks that are numbers count as IPv4 parameters.
     pub fn wire_len(&self) -> u32 {
         let udp = if self.udp.is_some() { super::udp::HEADER } else { 0 };
         udp + Self::HEADER + self.chunks.iter().map(Chunk::wire_len).sum::<u32>()
     }
 
-    /// The same where addresses inside chunks are of the family that they have.
+    /// Returns the same where addresses inside chunks are of the family that they have.
     pub(crate) fn wire_len_with(&self, is_ipv6: &dyn Fn(Addr) -> bool) -> u32 {
         let len = |chunk: &Chunk| match chunk {
             Chunk::Data(_) | Chunk::IData(_) | Chunk::Sack(_) => chunk.wire_len(),
@@ -195,7 +197,7 @@ impl SctpPacket {
         udp + Self::HEADER + self.chunks.iter().map(len).sum::<u32>()
     }
 
-    /// Octets of user data.
+    /// Returns how many octets of user data the packet carries, in DATA and I-DATA.
     pub fn payload_len(&self) -> u32 {
         let len = |chunk: &Chunk| match chunk {
             Chunk::Data(data) => data.payload.len(),
@@ -205,13 +207,13 @@ impl SctpPacket {
         self.chunks.iter().map(len).sum()
     }
 
-    /// Nothing but SACKs.
+    /// Returns whether the packet has SACKs and nothing else.
     pub fn is_pure_sack(&self) -> bool {
         !self.chunks.is_empty() && self.chunks.iter().all(|c| matches!(c, Chunk::Sack(_)))
     }
 
-    /// Addresses that the packet says its sender has besides that which it came from: those of INIT
-    /// and INIT ACK (RFC 9260 §5.1.2 D), and the first of ASCONF (RFC 5061 §5.2 D2).
+    /// Returns the addresses that the packet says its sender has besides that which it came from:
+    /// those of INIT and INIT ACK (RFC 9260 §5.1.2 D), and the first of ASCONF (RFC 5061 §5.2 D2).
     pub fn named_sources(&self) -> impl Iterator<Item = Addr> + '_ {
         let parameters = self.chunks.iter().flat_map(|chunk| match chunk {
             Chunk::Init(init) | Chunk::InitAck(init) => init.parameters.as_slice(),
@@ -224,8 +226,8 @@ impl SctpPacket {
         })
     }
 
-    /// The COOKIE ECHO that the packet begins with, and its place: the first chunk, or the second
-    /// behind AUTH (RFC 4895 §6.3).
+    /// Returns the COOKIE ECHO that the packet begins with, and its place: the first chunk, or the
+    /// second behind AUTH (RFC 4895 §6.3).
     pub fn cookie_echo(&self) -> Option<(usize, &[u8])> {
         let at = usize::from(matches!(self.chunks.first(), Some(Chunk::Auth { .. })));
         match self.chunks.iter().nth(at) {
@@ -234,13 +236,13 @@ impl SctpPacket {
         }
     }
 
-    /// The rules of bundling hold: a chunk that must be alone is alone
-    /// (RFC 9260 §4.3). A receiver discards other packets.
+    /// Returns whether the rules of bundling hold: a chunk that must be alone is alone (RFC 9260
+    /// §4.3). A receiver discards other packets.
     pub fn is_well_bundled(&self) -> bool {
         self.chunks.len() == 1 || !self.chunks.iter().any(Chunk::is_solitary)
     }
 
-    /// Octets that [`SctpPacket::emit`] appends.
+    /// Returns how many octets [`SctpPacket::emit`] appends, and those of UDP.
     pub(crate) fn emitted_len(&self, book: &AddressBook) -> u64 {
         let is_ipv6 = |addr| book.is_ipv6(addr);
         let mut count = Count::with_ipv6(&is_ipv6);
@@ -269,8 +271,8 @@ impl SctpPacket {
         Ok(())
     }
 
-    /// The octets of the chunks from the one at `from` on, padding included: what
-    /// an AUTH chunk there authenticates (RFC 4895 §6.2).
+    /// Returns the octets of the chunks from the one at `from` on, padding included: what an AUTH
+    /// chunk there authenticates (RFC 4895 §6.2).
     ///
     /// # Errors
     /// As of [`SctpPacket::emit`].
@@ -331,7 +333,7 @@ impl SctpPacket {
         Ok(packet)
     }
 
-    /// The common header, and the octets of the chunks.
+    /// Reads the common header, and returns it with the octets of the chunks.
     fn parse_header(octets: &[u8]) -> Result<(SctpPacket, &[u8]), SctpError> {
         let header = octets.first_chunk::<12>().ok_or(SctpError::Truncated)?;
         let found = u32::from_le_bytes([header[8], header[9], header[10], header[11]]);
@@ -348,8 +350,8 @@ impl SctpPacket {
         Ok((packet, r.rest()))
     }
 
-    /// What [`SctpPacket::parse`] makes of the emitted octets: user data as
-    /// real octets, no undefined flags.
+    /// Returns what [`SctpPacket::parse`] makes of the emitted octets: user data as real octets, no
+    /// undefined flags.
     #[must_use]
     pub fn canonical(&self) -> SctpPacket {
         let mut packet = self.clone();
@@ -370,7 +372,7 @@ impl SctpPacket {
     }
 }
 
-/// The checksum of a packet of 12 octets or more, with its field taken as zero.
+/// Returns the checksum of a packet of 12 octets or more, with its field taken as zero.
 pub(super) fn checksum(octets: &[u8]) -> u32 {
     Crc32c::new().with(&octets[..8]).with(&[0; 4]).with(&octets[12..]).value()
 }

@@ -16,126 +16,131 @@ use crate::address::AddressBook;
 use anabranch_units::Serial32;
 use std::net::IpAddr;
 
-/// What a receiver does with a type that it does not know, by the type's two
+/// `UnknownAction` is what a receiver does with a type that it does not know, by the type's two
 /// highest bits (RFC 9260 §3.2 and §3.2.1).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct UnknownAction {
-    /// Nothing after it is processed.
+    /// `stop` says that nothing after it in the packet, or in the chunk, is processed.
     pub stop: bool,
-    /// The sender is told.
+    /// `report` says that the sender is told of the unknown type.
     pub report: bool,
 }
 
 impl UnknownAction {
-    /// By the two highest bits, in the low bits of `bits`.
+    /// Reads the two highest bits of a type, which are the low bits of `bits`.
     pub(super) const fn from_bits(bits: u16) -> UnknownAction {
         UnknownAction { stop: bits & 0b10 == 0, report: bits & 0b01 != 0 }
     }
 }
 
-/// A parameter. Octets are without type, length and padding.
+/// `Parameter` is a parameter as a value; its type is in brackets. Octets are without type, length
+/// and padding.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Parameter {
-    /// An IPv4 or IPv6 address of the sender (types 5 and 6).
+    /// An IPv4 (5) or IPv6 (6) address of the sender (RFC 9260 §3.3.2.1).
     Address(Address),
-    /// State cookie (7).
+    /// The state cookie (7), which only its sender can read (RFC 9260 §3.3.3.1).
     StateCookie(Box<[u8]>),
-    /// Unrecognized parameter (8): the parameter, with type and length.
+    /// A parameter that its receiver did not know (8), with type and length.
     Unrecognized(Box<[u8]>),
-    /// Cookie preservative (9): more life for the cookie, in ms.
+    /// The cookie preservative (9) asks for more life for the cookie, in ms.
     CookiePreservative(u32),
-    /// Host name address (11); deprecated, a receiver aborts.
+    /// A host name in place of an address (11); it is deprecated, a receiver aborts.
     HostName(Box<[u8]>),
-    /// Supported address types (12).
+    /// The types of addresses that the sender can use (12): 5 for IPv4, 6 for IPv6.
     SupportedAddressTypes(Vec<u16>),
-    /// Outgoing SSN reset request (13, RFC 6525 §4.1); no stream means all.
+    /// The outgoing SSN reset request (13, RFC 6525 §4.1) says that the sender counts streams from
+    /// 0 again; no stream means all.
     OutgoingReset {
-        /// Request sequence number.
+        /// `request` is the request sequence number: one more for each request of the sender.
         request: Serial32,
-        /// Sequence number of the request that this answers.
+        /// `response` is the number of the peer's request that this one answers; else the last that
+        /// came of it (RFC 6525 §4.1).
         response: Serial32,
-        /// The sender's last assigned TSN.
+        /// `last_tsn` is the sender's last assigned TSN: the reset counts for what comes after it.
         last_tsn: Serial32,
-        /// Streams.
+        /// `streams` are the identifiers of the streams that are reset.
         streams: Vec<u16>,
     },
-    /// Incoming SSN reset request (14, RFC 6525 §4.2).
+    /// The incoming SSN reset request (14, RFC 6525 §4.2) asks the peer to reset its streams; no
+    /// stream means all.
     IncomingReset {
-        /// Request sequence number.
+        /// `request` is the request sequence number: one more for each request of the sender.
         request: Serial32,
-        /// Streams.
+        /// `streams` are the identifiers of the peer's streams that it should reset.
         streams: Vec<u16>,
     },
-    /// SSN/TSN reset request (15, RFC 6525 §4.3).
+    /// The SSN/TSN reset request (15, RFC 6525 §4.3) asks for new TSNs, and all streams from 0, on
+    /// both sides.
     TsnReset {
-        /// Request sequence number.
+        /// `request` is the request sequence number: one more for each request of the sender.
         request: Serial32,
     },
-    /// Re-configuration response (16, RFC 6525 §4.4).
+    /// The re-configuration response (16, RFC 6525 §4.4) answers one request.
     ReconfigResponse {
-        /// Sequence number of the request.
+        /// `response` is the sequence number of the request that is answered.
         response: Serial32,
-        /// Result code.
+        /// `result` is the result code: 0 and 1 for success, 6 for "in progress", others for
+        /// refusals.
         result: u32,
-        /// The sender's and the receiver's next TSN.
+        /// `next_tsns` are the sender's and the receiver's next TSN, after a reset of both.
         next_tsns: Option<(Serial32, Serial32)>,
     },
-    /// Add outgoing (17) or incoming (18) streams request (RFC 6525 §4.5, §4.6).
+    /// A request for more streams, outgoing (17) or incoming (18) (RFC 6525 §4.5, §4.6).
     AddStreams {
-        /// Outgoing, seen from the sender.
+        /// `outgoing` says that the streams are outgoing, seen from the sender.
         outgoing: bool,
-        /// Request sequence number.
+        /// `request` is the request sequence number: one more for each request of the sender.
         request: Serial32,
-        /// How many.
+        /// `count` is how many streams are to be added.
         count: u16,
     },
-    /// ECN capable (0x8000, RFC 4960 Appendix A).
+    /// The sender is ECN-capable (0x8000, RFC 4960 Appendix A).
     EcnCapable,
-    /// Zero checksum acceptable (0x8001, RFC 9653 §4): the sender takes packets with a checksum of
-    /// zero where this method detects their errors (EDMID).
+    /// The sender takes packets with a checksum of zero where this method detects their errors, an
+    /// EDMID (0x8001, RFC 9653 §4).
     ZeroChecksumAcceptable(u32),
-    /// Random (0x8002, RFC 4895 §3.1).
+    /// The sender's random number, which becomes part of the keys (0x8002, RFC 4895 §3.1).
     Random(Box<[u8]>),
-    /// Chunk list (0x8003, RFC 4895 §3.2): chunk types to be authenticated.
+    /// The chunk types that the sender accepts only when authenticated (0x8003, RFC 4895 §3.2).
     ChunkList(Box<[u8]>),
-    /// Requested HMAC algorithm (0x8004, RFC 4895 §3.3).
+    /// The identifiers of the HMACs that the sender supports (0x8004, RFC 4895 §3.3).
     HmacAlgorithms(Vec<u16>),
-    /// Padding (0x8005, RFC 4820 §4): that many octets.
+    /// Padding of that many octets (0x8005, RFC 4820 §4).
     Padding(u16),
-    /// Supported extensions (0x8008, RFC 5061 §4.2.7): chunk types.
+    /// The chunk types of the extensions that the sender supports (0x8008, RFC 5061 §4.2.7).
     SupportedExtensions(Box<[u8]>),
-    /// Forward-TSN supported (0xC000, RFC 3758 §3.1).
+    /// The sender supports FORWARD-TSN (0xC000, RFC 3758 §3.1).
     ForwardTsnSupported,
-    /// Add (0xC001), delete (0xC002) an address, or make it the primary
-    /// (0xC004) (RFC 5061 §4.2). With a host name in place of the address it is
-    /// [`Parameter::Unknown`].
+    /// A request to add (0xC001) or delete (0xC002) an address, or to make it the primary (0xC004)
+    /// (RFC 5061 §4.2). With a host name in place of the address it is [`Parameter::Unknown`].
     ChangeAddress {
-        /// What to do.
+        /// `change` is which of the three is asked for.
         change: AddressChange,
-        /// Request correlation ID.
+        /// `correlation` is the request's number within its ASCONF, which the answer repeats.
         correlation: u32,
-        /// The address.
+        /// `address` is the one that is to be added, deleted or made the primary.
         address: Address,
     },
-    /// Error cause indication (0xC003, RFC 5061 §4.2.3).
+    /// A request of an ASCONF has failed (0xC003, RFC 5061 §4.2.3).
     ErrorIndication {
-        /// Response correlation ID.
+        /// `correlation` is the number of the request that has failed.
         correlation: u32,
-        /// Causes.
+        /// `causes` say why the request has failed.
         causes: Vec<Cause>,
     },
-    /// Success indication (0xC005, RFC 5061 §4.2.5).
+    /// A request of an ASCONF was carried out (0xC005, RFC 5061 §4.2.5).
     SuccessIndication {
-        /// Response correlation ID.
+        /// `correlation` is the number of the request that was carried out.
         correlation: u32,
     },
-    /// Adaptation layer indication (0xC006, RFC 5061 §4.2.6).
+    /// The adaptation layer's indication, which SCTP hands to its user (0xC006, RFC 5061 §4.2.6).
     Adaptation(u32),
-    /// Another type.
+    /// The type has no value of its own here.
     Unknown {
-        /// Type.
+        /// `kind` is the type, whose two highest bits say what a receiver does.
         kind: u16,
-        /// Value.
+        /// `value` is what follows type and length, without padding.
         value: Box<[u8]>,
     },
     /// What comes from a broken parameter on, as
@@ -143,20 +148,20 @@ pub enum Parameter {
     Malformed(Box<[u8]>),
 }
 
-/// The error detection method of SCTP over DTLS (RFC 9653 §6, §8).
+/// `EDMID_DTLS` is the error detection method of SCTP over DTLS (RFC 9653 §6, §8).
 pub const EDMID_DTLS: u32 = 1;
 
-/// The type of a host name in place of an address.
+/// `HOST_NAME` is the type of a host name in place of an address.
 const HOST_NAME: u16 = 11;
 
-/// What an ASCONF asks for.
+/// `AddressChange` is what a request of an ASCONF asks for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AddressChange {
-    /// Add the address.
+    /// The address becomes one of the association (RFC 5061 §4.2.1).
     Add,
-    /// Delete the address.
+    /// The address is one of the association no longer (RFC 5061 §4.2.2).
     Delete,
-    /// Send to it first.
+    /// The peer sends to the address as its primary (RFC 5061 §4.2.4).
     SetPrimary,
 }
 
@@ -171,7 +176,7 @@ impl AddressChange {
 }
 
 impl Parameter {
-    /// What a receiver does that does not know a parameter of this type.
+    /// Returns what a receiver does that does not know a parameter of this type (RFC 9260 §3.2.1).
     pub const fn action_on_unknown(kind: u16) -> UnknownAction {
         UnknownAction::from_bits(kind >> 14)
     }
@@ -299,7 +304,7 @@ impl Parameter {
     }
 }
 
-/// All parameters up to the end of `r`.
+/// Reads all parameters up to the end of `r`.
 pub(super) fn parse_all(
     r: &mut Reader<'_>,
     book: &AddressBook,
@@ -311,7 +316,7 @@ pub(super) fn parse_all(
     Ok(parameters)
 }
 
-/// All parameters; from the first broken one on as octets.
+/// Reads all parameters; from the first broken one on as octets.
 pub(super) fn parse_tolerant(r: &mut Reader<'_>, book: &AddressBook) -> Vec<Parameter> {
     let mut parameters = Vec::new();
     while !r.is_empty() {
@@ -325,8 +330,8 @@ pub(super) fn parse_tolerant(r: &mut Reader<'_>, book: &AddressBook) -> Vec<Para
     parameters
 }
 
-/// Parameters inside a cause: those with addresses are values, others stay octets, so that what is
-/// read does not nest. From the first broken one on they are octets too.
+/// Reads the parameters inside a cause: those with addresses are values, others stay octets, so
+/// that what is read does not nest. From the first broken one on they are octets too.
 pub(super) fn parse_flat(r: &mut Reader<'_>, book: &AddressBook) -> Vec<Parameter> {
     let mut parameters = Vec::new();
     while !r.is_empty() {
@@ -343,7 +348,7 @@ pub(super) fn parse_flat(r: &mut Reader<'_>, book: &AddressBook) -> Vec<Paramete
     parameters
 }
 
-/// The next parameter.
+/// Reads the next parameter, with its padding.
 pub(super) fn parse_one(r: &mut Reader<'_>, book: &AddressBook) -> Result<Parameter, SctpError> {
     let (kind, mut value) = r.tlv(SctpError::parameter)?;
     Parameter::parse(kind, &mut value, book)

@@ -15,34 +15,35 @@ use super::packet::SctpError;
 use super::tlv::{Reader, Sink};
 use anabranch_units::Serial32;
 
-/// TSNs received beyond the cumulative TSN: offsets from it, both included.
+/// `GapBlock` is a run of TSNs received beyond the cumulative TSN, by their offsets from it, both
+/// included.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct GapBlock {
-    /// Offset of the first.
+    /// `start` is the offset of the run's first TSN.
     pub start: u16,
-    /// Offset of the last.
+    /// `end` is the offset of the run's last TSN.
     pub end: u16,
 }
 
-/// SACK.
+/// `SackChunk` is SACK: what its sender has received, and the room that it has left.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SackChunk {
-    /// All TSNs up to this one have been received.
+    /// `cum_tsn` is the cumulative TSN: all up to this one have been received.
     pub cum_tsn: Serial32,
-    /// Room of the receiver, in octets.
+    /// `a_rwnd` is what is left of the sender's receive buffer, in octets.
     pub a_rwnd: u32,
-    /// What was received beyond.
+    /// `gaps` are the runs that were received beyond the cumulative TSN.
     pub gaps: Vec<GapBlock>,
-    /// TSNs received again since the last SACK.
+    /// `duplicates` are TSNs received again since the last SACK, each as often as it came.
     pub duplicates: Vec<Serial32>,
-    /// Packets with data that the SACK answers, up to 3, in the two highest
-    /// flags; 0 where the sender does not say (delayed acknowledgments for
-    /// concurrent multipath transfer: Iyengar et al. 2006 §III-C).
+    /// `packets` is how many packets with data the SACK answers, up to 3, in the two highest flags;
+    /// it is 0 where the sender does not say (delayed acknowledgments for concurrent multipath
+    /// transfer: Iyengar et al. 2006 §III-C).
     pub packets: u8,
 }
 
 impl SackChunk {
-    /// Octets of a SACK without gap blocks and duplicates.
+    /// `HEADER` is how many octets a SACK has without gap blocks and duplicates.
     pub const HEADER: u32 = 16;
 
     pub(super) fn emit<S: Sink>(&self, s: &mut S) {
@@ -77,12 +78,12 @@ impl SackChunk {
     }
 }
 
-/// FORWARD-TSN: the receiver stops waiting for what comes before.
+/// `ForwardTsn` is FORWARD-TSN: the receiver stops waiting for what comes before.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ForwardTsn {
-    /// The new cumulative TSN.
+    /// `cum_tsn` is the TSN up to which the receiver shall wait for none.
     pub cum_tsn: Serial32,
-    /// Streams with the last stream sequence number skipped.
+    /// `skipped` are streams with the last stream sequence number skipped in each.
     pub skipped: Vec<(u16, u16)>,
 }
 
@@ -105,23 +106,23 @@ impl ForwardTsn {
     }
 }
 
-/// A message skipped by an I-FORWARD-TSN.
+/// `SkippedMessage` is a message that an I-FORWARD-TSN skips, and with it all before in its stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SkippedMessage {
-    /// Stream identifier.
+    /// `stream` is the identifier of the message's stream.
     pub stream: u16,
-    /// The message was unordered.
+    /// `unordered` is the U bit: the message is one of those that are delivered in any order.
     pub unordered: bool,
-    /// Message identifier.
+    /// `mid` is the message identifier, counted apart for ordered and unordered messages.
     pub mid: u32,
 }
 
-/// I-FORWARD-TSN.
+/// `IForwardTsn` is I-FORWARD-TSN: the receiver stops waiting for what comes before.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct IForwardTsn {
-    /// The new cumulative TSN.
+    /// `cum_tsn` is the TSN up to which the receiver shall wait for none.
     pub cum_tsn: Serial32,
-    /// Streams with the last message skipped.
+    /// `skipped` has the last message skipped of each stream, ordered and unordered.
     pub skipped: Vec<SkippedMessage>,
 }
 

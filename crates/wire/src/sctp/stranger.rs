@@ -30,7 +30,7 @@ impl SctpPacket {
         })
     }
 
-    /// What a packet other than an INIT is answered with (§8.4).
+    /// Returns what a packet other than an INIT is answered with (§8.4).
     pub fn out_of_the_blue(&self) -> Option<Chunk> {
         if self.tag == 0 {
             return None; // §8.5.1 A: only an INIT has none

@@ -10,7 +10,7 @@ use crate::pattern;
 use anabranch_units::Serial32;
 use std::net::IpAddr;
 
-/// Octets to read from, and what to say when they do not last.
+/// `Reader` has octets to read from, and what to say when they do not last.
 #[derive(Clone, Copy)]
 pub(super) struct Reader<'a> {
     octets: &'a [u8],
@@ -55,7 +55,7 @@ impl<'a> Reader<'a> {
     pub fn boxed(&mut self) -> Box<[u8]> {
         self.rest().into()
     }
-    /// All that is left, as numbers of 16 bits.
+    /// Reads all that is left, as numbers of 16 bits; an odd octet is an error.
     pub fn u16s(&mut self) -> Result<Vec<u16>, SctpError> {
         if !self.octets.len().is_multiple_of(2) {
             return self.error();
@@ -63,9 +63,8 @@ impl<'a> Reader<'a> {
         Ok(self.rest().chunks_exact(2).map(|c| u16::from_be_bytes([c[0], c[1]])).collect())
     }
 
-    /// The next value behind a type and a length, and its padding; `error`
-    /// makes the error about it. The last one's padding may be missing, since
-    /// a chunk's length does not count it.
+    /// Reads the next value behind a type and a length, and its padding; `error` makes the error
+    /// about it. The last one's padding may be missing, since a chunk's length does not count it.
     pub fn tlv(
         &mut self,
         error: fn(u16, u16) -> SctpError,
@@ -81,16 +80,16 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Where chunks are written to: octets, or a mere count of them, so that
-/// lengths cannot disagree with what is written.
+/// `Sink` is where chunks are written to: octets, or a mere count of them, so that lengths cannot
+/// disagree with what is written.
 pub(super) trait Sink {
     fn put(&mut self, octets: &[u8]);
     fn payload(&mut self, payload: &Payload, position: u64);
-    /// Octets so far.
+    /// Returns how many octets were written so far.
     fn len(&self) -> usize;
     /// Writes a length into the 16 bits at `at`.
     fn set_length(&mut self, at: usize, len: usize);
-    /// The IP address that stands for `address`.
+    /// Returns the IP address that stands for `address`.
     fn resolve(&mut self, address: Address) -> IpAddr;
 
     fn u8(&mut self, value: u8) {
@@ -102,12 +101,12 @@ pub(super) trait Sink {
     fn u32(&mut self, value: u32) {
         self.put(&value.to_be_bytes());
     }
-    /// Zeros up to a multiple of four octets.
+    /// Appends zeros up to a multiple of four octets.
     fn pad(&mut self) {
         let len = self.len();
         self.put(&[0; 3][..len.next_multiple_of(4) - len]);
     }
-    /// A value behind its type and length, on a multiple of four octets.
+    /// Appends a value behind its type and length, on a multiple of four octets.
     fn tlv(&mut self, kind: u16, value: impl FnOnce(&mut Self)) {
         self.pad();
         let start = self.len();
@@ -118,8 +117,8 @@ pub(super) trait Sink {
     }
 }
 
-/// Counts. Addresses that are numbers count as IPv4, but for those that are said
-/// to be of IPv6.
+/// `Count` counts. Addresses that are numbers count as IPv4, but for those that are said to be of
+/// IPv6.
 #[derive(Default)]
 pub(super) struct Count<'a> {
     len: usize,
@@ -158,7 +157,7 @@ impl Sink for Count<'_> {
     }
 }
 
-/// Appends octets.
+/// `Octets` appends octets, and remembers the first error.
 pub(super) struct Octets<'a> {
     out: &'a mut Vec<u8>,
     start: usize,
@@ -171,7 +170,7 @@ impl<'a> Octets<'a> {
         let start = out.len();
         Octets { out, start, book, error: None }
     }
-    /// What was appended; nothing remains of it after an error.
+    /// Returns what was appended; nothing remains of it after an error.
     pub fn finish(self) -> Result<&'a mut [u8], EmitError> {
         match self.error {
             None => Ok(&mut self.out[self.start..]),

@@ -14,14 +14,14 @@ use crate::address::AddressBook;
 use crate::checksum::PseudoHeader;
 use crate::error::EmitError;
 
-/// IP protocol number of UDP.
+/// `PROTOCOL` is IANA's number of UDP, for the IP header.
 pub(crate) const PROTOCOL: u8 = 17;
-/// Octets of the header.
+/// `HEADER` is the length of the UDP header, in octets.
 pub(crate) const HEADER: u32 = 8;
-/// The registered port.
+/// `PORT` is the port that is registered for SCTP in UDP (RFC 6951 §3.1).
 pub const PORT: u16 = 9899;
 
-/// Appends header and packet.
+/// Appends the UDP header, with its checksum, and the packet.
 pub(crate) fn emit(
     sctp: &SctpPacket,
     ports: (u16, u16),
@@ -43,7 +43,7 @@ pub(crate) fn emit(
     Ok(())
 }
 
-/// The SCTP packet of a datagram; `None` where it is none of ours.
+/// Returns the SCTP packet of a datagram; `None` where it is none of ours.
 pub(crate) fn parse(
     octets: &[u8],
     book: &AddressBook,

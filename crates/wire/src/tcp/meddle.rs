@@ -4,7 +4,7 @@
 use super::{TcpOptions, TcpSegment, options};
 use crate::packet::Payload;
 
-/// Kinds of TCP options that a middlebox may take away.
+/// `OptionKind` is a kind of TCP options that a middlebox may take away.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum OptionKind {
     /// Maximum segment size (RFC 9293 §3.2).
@@ -17,7 +17,7 @@ pub enum OptionKind {
     Sack,
     /// Timestamps (RFC 7323 §3).
     Timestamps,
-    /// Fast Open, of either kind.
+    /// Fast Open, of kind 34 or 254 (RFC 7413 §4.1.1).
     FastOpen,
     /// Accurate ECN (RFC 9768 §3.2.3).
     AccEcn,
@@ -26,7 +26,7 @@ pub enum OptionKind {
 }
 
 impl OptionKind {
-    /// All kinds by the names that scenarios have for them.
+    /// `ALL` has all kinds by the names that scenarios have for them.
     pub const ALL: [(&'static str, OptionKind); 8] = [
         ("mss", OptionKind::Mss),
         ("window-scale", OptionKind::WindowScale),

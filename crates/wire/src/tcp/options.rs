@@ -42,38 +42,38 @@ use mptcp::{Dss, MptcpOption};
 use std::error::Error;
 use std::fmt;
 
-/// Most octets of options that a header can hold.
+/// `MAX_LEN` is how many octets of options a header can hold.
 pub const MAX_LEN: usize = 40;
 
-/// Kind of the end of the option list.
+/// `END` is the kind of the end of the option list, one octet.
 pub const END: u8 = 0;
-/// Kind of the no-operation.
+/// `NOP` is the kind of the no-operation, one octet.
 pub const NOP: u8 = 1;
-/// Kind of the maximum segment size.
+/// `MSS` is the kind of the maximum segment size, four octets.
 pub const MSS: u8 = 2;
-/// Kind of the window scale.
+/// `WINDOW_SCALE` is the kind of the window scale, three octets.
 pub const WINDOW_SCALE: u8 = 3;
-/// Kind of SACK permitted.
+/// `SACK_PERMITTED` is the kind of SACK permitted, two octets.
 pub const SACK_PERMITTED: u8 = 4;
-/// Kind of the SACK blocks.
+/// `SACK` is the kind of the SACK blocks, two octets and eight for each.
 pub const SACK: u8 = 5;
-/// Kind of the timestamps.
+/// `TIMESTAMPS` is the kind of the timestamps, ten octets.
 pub const TIMESTAMPS: u8 = 8;
 
-/// Why octets are not a list of options. RFC 9293 §3.1 (MUST-7) wants illegal
+/// `OptionError` says why octets are not a list of options. RFC 9293 §3.1 (MUST-7) wants illegal
 /// lengths survived and logged: the error says which option it was.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum OptionError {
     /// The option, or its length octet, reaches past the header.
     Truncated {
-        /// Kind of the option.
+        /// `kind` is the first octet of the option that is cut off.
         kind: u8,
     },
     /// The length does not even cover kind and length.
     Length {
-        /// Kind of the option.
+        /// `kind` is the first octet of the option with that length.
         kind: u8,
-        /// Value of the length octet, 0 or 1.
+        /// `len` is the value of the length octet, 0 or 1.
         len: u8,
     },
 }
@@ -88,24 +88,24 @@ impl fmt::Display for OptionError {
 }
 impl Error for OptionError {}
 
-/// One option as it stands in the header.
+/// `RawOption` is one option as it stands in the header, not understood yet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RawOption<'a> {
-    /// Kind, length and value.
+    /// `octets` are all of the option: kind, length and value.
     pub octets: &'a [u8],
-    /// Kind of the option, its first octet.
+    /// `kind` is the first octet of the option.
     pub kind: u8,
-    /// The value without kind and length.
+    /// `value` is what follows kind and length; it may be empty.
     pub value: &'a [u8],
 }
 
-/// The options in `octets` without NOPs, up to the end of the list; after an
-/// error there is nothing more.
+/// Goes through the options in `octets` without NOPs, up to the end of the list; after an error
+/// there is nothing more.
 pub fn iter(octets: &[u8]) -> Options<'_> {
     Options { rest: octets }
 }
 
-/// The options of a header in order, made by [`iter`].
+/// `Options` are the options of a header in order, made by [`iter`].
 #[derive(Clone, Debug)]
 pub struct Options<'a> {
     rest: &'a [u8],
@@ -164,7 +164,8 @@ impl TcpOptions {
         Ok(options)
     }
 
-    /// Understands `option`, or leaves it.
+    /// Understands `option` and takes it in; false, and nothing is changed, for another kind or
+    /// length, and for a second one of a kind.
     fn take(&mut self, option: &RawOption<'_>) -> bool {
         match (option.kind, option.value) {
             (MSS, &[a, b]) if self.mss.is_none() => self.mss = Some(u16::from_be_bytes([a, b])),
@@ -187,7 +188,7 @@ impl TcpOptions {
         true
     }
 
-    /// One to four blocks and nothing else.
+    /// Takes one to four blocks in; false, and nothing is changed, for anything else.
     fn take_sack(&mut self, value: &[u8]) -> bool {
         let mut sack = self.sack;
         for block in value.chunks(8) {
@@ -279,8 +280,8 @@ impl TcpOptions {
     }
 }
 
-/// Options and NOPs to the last octet: an end-of-list octet would hide what
-/// follows it.
+/// Returns whether there are options and NOPs to the last octet: an end-of-list octet would hide
+/// what follows it.
 fn is_option_list(octets: &[u8]) -> bool {
     let mut rest = octets;
     loop {

@@ -7,7 +7,7 @@ use crate::packet::{Body, Packet, Payload};
 use anabranch_units::Serial32;
 
 impl TcpSegment {
-    /// The MP_JOIN that it carries.
+    /// Returns the MP_JOIN that the segment carries, if it has one.
     pub fn mp_join(&self) -> Option<&Join> {
         self.options.mptcp().iter().find_map(|option| match option {
             MptcpOption::Join(join) => Some(join),
@@ -15,8 +15,8 @@ impl TcpSegment {
         })
     }
 
-    /// A SYN that opens a further subflow of a connection over Multipath TCP: the
-    /// connection's token (RFC 8684 §3.2).
+    /// Returns the token of a SYN that opens a further subflow of a connection over Multipath TCP
+    /// (RFC 8684 §3.2); `None` of other segments.
     pub fn joined_token(&self) -> Option<u32> {
         let opens = self.flags.contains(TcpFlags::SYN) && !self.flags.contains(TcpFlags::ACK);
         match self.mp_join() {

@@ -28,19 +28,19 @@ use std::error::Error;
 use std::fmt;
 
 const HEADER_LEN: usize = TcpSegment::HEADER as usize;
-/// Place of the checksum in the header.
+/// `CHECKSUM_AT` is the place of the checksum in the header, in octets.
 pub(crate) const CHECKSUM_AT: usize = 16;
 
-/// Why octets are not a TCP segment.
+/// `TcpError` says why octets are not a TCP segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TcpError {
-    /// Fewer octets than the header has or says.
+    /// There are fewer octets than the header has, or than its data offset says.
     Truncated,
     /// The data offset, in words of four octets, is below 5.
     DataOffset(u8),
-    /// The checksum does not match.
+    /// The checksum, over pseudo header, header and data, is wrong.
     Checksum,
-    /// The list of options is wrong.
+    /// The list of options is cut off, or has an impossible length.
     Option(OptionError),
 }
 
@@ -56,7 +56,7 @@ impl fmt::Display for TcpError {
 }
 impl Error for TcpError {}
 
-/// A TCP segment in borrowed octets, whose lengths have been checked.
+/// `TcpView` is a TCP segment in borrowed octets, whose lengths have been checked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TcpView<'a> {
     header: &'a [u8; HEADER_LEN],
@@ -78,60 +78,61 @@ impl<'a> TcpView<'a> {
         Ok(TcpView { header, options, payload })
     }
 
-    /// Whether the checksum of header and data matches.
+    /// Returns whether the checksum of pseudo header, header and data is right.
     pub fn is_checksum_valid(&self, pseudo: &PseudoHeader) -> bool {
         let len = HEADER_LEN + self.options.len() + self.payload.len();
         let sum = pseudo.sum(TcpSegment::PROTOCOL, len as u32);
         sum.with(self.header).with(self.options).with(self.payload).checksum() == 0
     }
-    /// Source port.
+    /// Returns the source port, from octets 0 and 1 of the header.
     pub fn src_port(&self) -> u16 {
         self.field(0)
     }
-    /// Destination port.
+    /// Returns the destination port, from octets 2 and 3 of the header.
     pub fn dst_port(&self) -> u16 {
         self.field(1)
     }
-    /// Sequence number.
+    /// Returns the sequence number of the first octet, of the SYN where that is set.
     pub fn seq(&self) -> Serial32 {
         Serial32((self.field(2) as u32) << 16 | self.field(3) as u32)
     }
-    /// Acknowledgment number.
+    /// Returns the next sequence number that the sender expects; it counts with ACK.
     pub fn ack(&self) -> Serial32 {
         Serial32((self.field(4) as u32) << 16 | self.field(5) as u32)
     }
-    /// Control bits and reserved bits.
+    /// Returns the control bits, ECN's included, with the reserved bits.
     pub fn flags(&self) -> TcpFlags {
         TcpFlags(self.field(6) & FLAGS)
     }
-    /// Window, before scaling.
+    /// Returns the window field as on the wire, before scaling.
     pub fn window(&self) -> u16 {
         self.field(7)
     }
-    /// Urgent pointer: the offset of the octet after the urgent data; meaningful with URG.
+    /// Returns the urgent pointer, the offset of the octet after the urgent data; it counts with
+    /// URG.
     pub fn urgent(&self) -> u16 {
         self.field(9)
     }
-    /// Options with their padding.
+    /// Returns the options with their padding, 0 to 40 octets.
     pub fn options(&self) -> &'a [u8] {
         self.options
     }
-    /// The octets that follow the header.
+    /// Returns the data: all octets of the IP payload that follow the header.
     pub fn payload(&self) -> &'a [u8] {
         self.payload
     }
 
-    /// The `index`-th 16-bit word of the header; callers name one of ten.
+    /// Returns the `index`-th 16-bit word of the header; callers name one of ten.
     fn field(&self, index: usize) -> u16 {
         u16::from_be_bytes([self.header[2 * index], self.header[2 * index + 1]])
     }
 }
 
-/// Control bits and reserved bits in the word that they share with the offset.
+/// `FLAGS` are control bits and reserved bits in the word that they share with the offset.
 const FLAGS: u16 = 0x0fff;
 
 impl TcpSegment {
-    /// IP protocol number of TCP.
+    /// `PROTOCOL` is IANA's number of TCP, for the IP header.
     pub const PROTOCOL: u8 = 6;
 
     /// Reads a segment; the payload becomes real octets.
@@ -147,7 +148,7 @@ impl TcpSegment {
         Ok(TcpSegment { payload: Payload::from_wire(view.payload()), ..segment })
     }
 
-    /// The segment but for its data, whatever its checksum.
+    /// Reads the segment but for its data, whatever its checksum.
     #[inline]
     pub(crate) fn without_data(view: &TcpView<'_>) -> Result<TcpSegment, TcpError> {
         Ok(TcpSegment {
@@ -225,8 +226,8 @@ impl TcpSegment {
         }
     }
 
-    /// Sequence number of the first octet of data: a SYN comes before it
-    /// (RFC 9293 §3.4).
+    /// Returns the sequence number of the first octet of data: a SYN comes before it (RFC 9293
+    /// §3.4).
     pub fn first_data(&self) -> Serial32 {
         self.seq.add(self.flags.contains(TcpFlags::SYN) as u32)
     }

@@ -18,12 +18,12 @@ use crate::tcp::{CHECKSUM_AT, TcpSegment, TcpView};
 use crate::udp::UdpDatagram;
 use std::net::IpAddr;
 
-/// IP protocol number of UDP.
+/// `PROTOCOL` is IANA's number of UDP, for the IP header.
 pub const PROTOCOL: u8 = UdpDatagram::PROTOCOL;
-/// Octets of the UDP header.
+/// `HEADER` is the length of the UDP header, in octets.
 pub const HEADER: usize = UdpDatagram::HEADER as usize;
 
-/// Source and destination port of UDP.
+/// `Ports` are source and destination port of UDP, in this order.
 pub type Ports = (u16, u16);
 
 fn pseudo(packet: &Packet, book: &AddressBook) -> Option<PseudoHeader> {
@@ -34,7 +34,7 @@ fn pseudo(packet: &Packet, book: &AddressBook) -> Option<PseudoHeader> {
     }
 }
 
-/// The packet with its segment in a datagram; anything but TCP stays as it is.
+/// Returns the packet with its segment in a datagram; anything but TCP stays as it is.
 ///
 /// # Errors
 /// The segment or its addresses cannot be written.
@@ -50,8 +50,8 @@ pub fn wrap(packet: Packet, ports: Ports, book: &AddressBook) -> Result<Packet, 
     Ok(Packet { body, ..packet })
 }
 
-/// The segment in a datagram, as a packet of TCP, and the ports of UDP; `None` for what is no
-/// datagram with a segment in it.
+/// Returns the segment in a datagram, as a packet of TCP, and the ports of UDP; `None` for what is
+/// no datagram with a segment in it.
 pub fn unwrap(packet: &Packet) -> Option<(Ports, Packet)> {
     let Body::Udp(datagram) = &packet.body else { return None };
     let mut octets = Vec::new();

@@ -252,7 +252,7 @@ fn options_of_segments_that_tcp_drops_do_not_count() {
         });
         let now = world.now;
         world.client.handle_input(now, &forged);
-        let alive = world.client.end.subflows.iter().filter(|it| it.is_open()).count();
+        let alive = world.client.end.subflows.iter().filter(|subflow| subflow.is_open()).count();
         assert_eq!(alive == 0, counts, "at {seq}, ack {ack}");
     }
 }

@@ -9,10 +9,10 @@ pub(super) const INFO: Info = Info {
     reference: "ATM Forum TM 4.0 §5.10.6",
 };
 
-/// Description of the marking.
+/// `EfciConfig` describes the marking.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct EfciConfig {
-    /// Cells that may wait unmarked.
+    /// `threshold` is how many cells may wait unmarked.
     pub threshold: u32,
 }
 

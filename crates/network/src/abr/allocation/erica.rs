@@ -23,15 +23,16 @@ pub(super) const INFO: Info = Info {
     reference: "Kalyanaraman, Jain, Fahmy, Goyal and Vandalore, ToN 2000; ATM Forum/96-1172",
 };
 
-/// δ: overload within this of 1 counts as none.
+/// `DELTA` is δ: overload within this of 1 counts as none.
 const DELTA: f64 = 0.1;
 
-/// Parameters of ERICA at a port.
+/// `EricaConfig` has the parameters of ERICA at a port.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct EricaConfig {
-    /// Target utilisation, above 0 and up to 1.
+    /// `target` is the target utilisation, above 0 and up to 1.
     pub target: f64,
-    /// Averaging interval; `None` for 100 cell times of the line, and 1 ms at least.
+    /// `interval` is the averaging interval; `None` stands for 100 cell times of the line, and 1 ms
+    /// at least.
     pub interval: Option<Span>,
 }
 
@@ -46,28 +47,28 @@ pub(in crate::abr) struct Erica {
     /// Cells a second that the port gives away: the line's rate times the target utilisation.
     target: f64,
     interval: Span,
-    /// Start of the averaging interval.
+    /// `begun` is the start of the averaging interval.
     begun: Time,
     cells: u64,
     ways: Vec<Way>,
-    /// How many of `ways` were seen in this interval.
+    /// `active` is how many of `ways` were seen in this interval.
     active: u32,
     overload: f64,
     fair_share: f64,
     /// The largest rates told in the interval before and in this one.
     most_before: f64,
     most_now: f64,
-    /// Directions that the port carries.
+    /// `admitted` is how many directions the port carries.
     admitted: u32,
 }
 
-/// What the port knows of a direction of a virtual channel.
+/// `Way` is what the port knows of a direction of a virtual channel.
 #[derive(Clone, Copy, Default, Debug)]
 struct Way {
-    /// CCR of its last forward RM cell.
+    /// `current` is the CCR of its last forward RM cell, in cells a second.
     current: f64,
     seen: bool,
-    /// Rate that it was told in this interval.
+    /// `told` is the rate that it was told in this interval, in cells a second.
     told: Option<f64>,
 }
 
@@ -110,7 +111,7 @@ impl Erica {
         }
     }
 
-    /// What a source is told, cells/s.
+    /// Returns the rate that a source is told, in cells a second.
     pub(super) fn explicit_rate(&mut self, now: Time, way: u32) -> f64 {
         self.advance(now);
         let Way { current, told, .. } = self.ways[way as usize];

@@ -20,13 +20,13 @@ pub(super) const INFO: Info = Info {
     reference: "progressive filling (Bertsekas and Gallager 1992 §6.5.2)",
 };
 
-/// Description of the computation.
+/// `MaxMinConfig` describes the computation.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct MaxMinConfig {
     /// Part of the line that is given away, above 0 and up to 1.
     pub target: f64,
-    /// Time from one computation to the next; `None` for 100 cell times of the line, and 1 ms at
-    /// least. The shortest of all lines counts.
+    /// `interval` is the time from one computation to the next; `None` stands for 100 cell times of
+    /// the line, and 1 ms at least. The shortest of all lines counts.
     pub interval: Option<Span>,
 }
 
@@ -36,10 +36,10 @@ impl Default for MaxMinConfig {
     }
 }
 
-/// A port's part: what it has to give, what it counts, and what it tells.
+/// `MaxMin` is a port's part: what it has to give, what it counts, and what it tells.
 #[derive(Debug)]
 pub(in crate::abr) struct MaxMin {
-    /// Cells a second that the port gives away.
+    /// `target` is how many cells a second the port gives away.
     pub target: f64,
     pub interval: Span,
     /// Cells since the last computation, by direction of a virtual channel: its own, and answers.
@@ -66,7 +66,7 @@ impl MaxMin {
 #[derive(Debug)]
 pub(in crate::abr) struct Shares {
     interval: Span,
-    /// The date of the next computation.
+    /// `next` is the time of the next computation.
     pub next: Time,
 }
 
@@ -85,15 +85,15 @@ impl Shares {
     }
 }
 
-/// What a direction gets, and the full ports on its way, which are what holds it back.
+/// `Filled` is what a direction gets, and the full ports on its way, which are what holds it back.
 #[derive(Clone, PartialEq, Debug)]
 pub(in crate::abr) struct Filled {
     pub rate: f64,
     pub full: Vec<u32>,
 }
 
-/// Max-min rates: of directions with these peaks, each over these ports, of which each has so much
-/// to give. `None` for a direction that does not take part.
+/// Computes max-min rates: of directions with these peaks, each over these ports, of which each has
+/// so much to give. `None` for a direction that does not take part.
 ///
 /// Ports that are no part of it have infinitely much.
 pub(in crate::abr) fn fill(

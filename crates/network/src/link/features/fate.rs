@@ -5,21 +5,21 @@ use crate::impairment::{Impairment, Position, Verdict};
 use crate::pool::{PacketId, PacketPool};
 use anabranch_units::{Span, Time};
 
-/// What happens to a packet after its transmission.
+/// `Fate` is what happens to a packet after its transmission.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub(super) enum Fate {
-    /// It arrives after the propagation delay.
+    /// The packet arrives after the propagation delay.
     Arrives = 0,
-    /// It uses the link and does not arrive.
+    /// The packet uses the link and does not arrive.
     Lost = 1,
     /// It uses the link and arrives damaged, which is as bad.
     Corrupt = 2,
-    /// It travels longer and may be overtaken.
+    /// The packet travels longer and may be overtaken.
     Late = 3,
-    /// It travels longer, in order.
+    /// The packet travels longer, and keeps its place in the order.
     LateInOrder = 4,
-    /// It waits for later packets to go by.
+    /// The packet waits for later packets to go by.
     Overtaken = 5,
 }
 
@@ -37,7 +37,7 @@ impl Fate {
     }
 }
 
-/// A packet that has met the impairments.
+/// `Judged` is a packet that has met the impairments.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Judged {
     pub id: PacketId,
@@ -45,7 +45,7 @@ pub(super) struct Judged {
     pub fate: Fate,
     /// It travels so much longer, or waits so long at most to be overtaken.
     pub extra: Span,
-    /// Number of packets that are to overtake it.
+    /// `distance` is how many packets are to overtake it.
     pub distance: u32,
 }
 

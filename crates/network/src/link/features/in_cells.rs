@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 #[derive(Debug, Default)]
 pub(super) struct InCells {
     packets: VecDeque<(u32, Judged)>,
-    /// Number of packets that have left so far.
+    /// `taken` is how many packets have left so far.
     taken: u32,
 }
 

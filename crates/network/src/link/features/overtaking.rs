@@ -15,16 +15,16 @@ pub(super) struct Overtaking {
     /// For each packet in the ring that is to be overtaken, in its order: by how many, and how long
     /// it waits at most.
     distances: VecDeque<(u32, Span)>,
-    /// Such packets at the far end.
+    /// `waiting` has such packets at the far end.
     waiting: Vec<Waiting>,
 }
 
 /// A packet at the far end that waits for others to go by.
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
-    /// Number of packets that are still to go by.
+    /// `left` is how many packets are still to go by.
     left: u32,
-    /// It waits no longer than this.
+    /// `until` is the time beyond which it does not wait.
     until: Time,
     id: PacketId,
     size: u32,

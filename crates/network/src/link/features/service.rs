@@ -10,7 +10,7 @@ use crate::transmitter::{Transmitter, TransmitterConfig};
 use anabranch_endpoint::Generator;
 use anabranch_units::{Bytes, Rate, Time};
 
-/// The queue and what transmits.
+/// `Service` is the queue and what transmits.
 #[derive(Debug)]
 pub(super) enum Service {
     /// Departures are computed when packets come.
@@ -71,12 +71,12 @@ impl Service {
         }
     }
 
-    /// See [`Link::rate_at`](super::super::Link::rate_at).
+    /// Returns the rate at `now`: see [`Link::rate_at`](super::super::Link::rate_at).
     pub(super) fn rate_at(&self, now: Time) -> Option<Rate> {
         self.transmitter().rate_at(now)
     }
 
-    /// See [`Link::drains_at`](super::super::Link::drains_at).
+    /// Returns when so much has drained: see [`Link::drains_at`](super::super::Link::drains_at).
     pub(super) fn drains_at(&self, now: Time, octets: u64) -> Time {
         let transmitter = self.transmitter();
         match transmitter.rate_at(now) {
@@ -85,14 +85,15 @@ impl Service {
         }
     }
 
-    /// See [`Link::grant`](super::super::Link::grant).
+    /// Takes a granted rate: see [`Link::grant`](super::super::Link::grant).
     pub(super) fn grant(&mut self, from: Time, rate: Rate) {
         if let Service::Held(held) = self {
             held.grant(from, rate);
         }
     }
 
-    /// See [`Link::is_sending`](super::super::Link::is_sending).
+    /// Returns whether a packet waits or is being sent: see
+    /// [`Link::is_sending`](super::super::Link::is_sending).
     pub(super) fn is_sending(&self, now: Time) -> bool {
         matches!(self, Service::Held(held) if held.is_sending(now))
     }

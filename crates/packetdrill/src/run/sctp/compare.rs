@@ -153,7 +153,7 @@ fn field_differs(name: &str, expected: &Value, actual: &Value) -> Option<String>
         }
         (_, Value::List(wanted), Value::List(found)) => {
             let values =
-                |list: &[Field]| list.iter().map(|it| it.value.clone()).collect::<Vec<_>>();
+                |list: &[Field]| list.iter().map(|field| field.value.clone()).collect::<Vec<_>>();
             return list_differs(&values(wanted), &values(found));
         }
         (_, Value::Tree(..), Value::Tree(..)) => return tree_differs(expected, actual),

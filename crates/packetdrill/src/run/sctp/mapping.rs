@@ -135,7 +135,9 @@ impl Mapping {
         match (opens, reflected) {
             (true, _) => tag == 0,
             // One that failed before the peer was known has its own.
-            (_, true) => tag == self.last_tag || self.chosen.is_some_and(|it| it.tag.0 == tag),
+            (_, true) => {
+                tag == self.last_tag || self.chosen.is_some_and(|chosen| chosen.tag.0 == tag)
+            }
             _ => self.peer_tags.contains(&tag),
         }
     }

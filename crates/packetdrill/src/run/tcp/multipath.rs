@@ -105,7 +105,7 @@ impl Multipath {
         let (first, further) = if own { (LOCAL, FURTHER_LOCAL) } else { (REMOTE, FURTHER_REMOTE) };
         let taken = |addr: Addr| {
             let ip = self.book.ip(addr);
-            self.addresses.values().any(|it| Some(*it) == ip)
+            self.addresses.values().any(|known| Some(*known) == ip)
         };
         let mut candidates = std::iter::once(first).chain((further..).map(Addr));
         candidates.find(|addr| !taken(*addr)).unwrap_or(first)
@@ -134,7 +134,7 @@ impl Multipath {
             "remove_address" => {
                 out.push(0x40);
                 let ids = option.list("address_id").unwrap_or_default();
-                out.extend(ids.iter().filter_map(|it| number(&it.value)).map(|id| id as u8));
+                out.extend(ids.iter().filter_map(|field| number(&field.value)).map(|id| id as u8));
             }
             "mp_prio" => out.push(0x50 | flag(option, "backup")),
             "mp_fail" => {
@@ -152,7 +152,7 @@ impl Multipath {
                 out.extend(self.closing_key(option, place).to_be_bytes());
             }
             "mp_reset" => {
-                let transient = option.list("flags").is_some_and(|it| names(it, "flag_t"));
+                let transient = option.list("flags").is_some_and(|flags| names(flags, "flag_t"));
                 let reason = numbers(option).next().unwrap_or(0);
                 out.extend([0x80 | transient as u8, reason as u8]);
             }
@@ -206,10 +206,12 @@ impl Multipath {
         live: Option<u64>,
     ) -> Result<u64, Unusable> {
         let (name, given) = match (&field.name, &field.value) {
-            (Some(name), value) => (name.clone(), number(value).map(|it| it as u64)),
+            (Some(name), value) => (name.clone(), number(value).map(|key| key as u64)),
             (None, Value::Word(word)) => (word.clone(), None),
             (None, value) => {
-                return number(value).map(|it| it as u64).ok_or_else(|| format!("the key {value}"));
+                return number(value)
+                    .map(|key| key as u64)
+                    .ok_or_else(|| format!("the key {value}"));
             }
         };
         let key = match given.or_else(|| self.keys.get(&name).copied()) {
@@ -296,9 +298,9 @@ impl Multipath {
         out.extend([0x10 | join_flag(option), self.join_id(option, place)]);
         let token = match option.value("token") {
             Some(Value::Call(_, names)) => {
-                let key = names.first().and_then(|it| match it {
+                let key = names.first().and_then(|argument| match argument {
                     Value::Word(name) => self.keys.get(name).copied(),
-                    value => number(value).map(|it| it as u64),
+                    value => number(value).map(|key| key as u64),
                 });
                 Key(key.unwrap_or(0)).token()
             }
@@ -406,7 +408,7 @@ impl Multipath {
 
 /// The random number of a handshake's side, which is remembered.
 fn random(option: &MptcpOption, place: Place<'_>, at: usize, nonces: &mut Nonces) -> u32 {
-    let given = option.value("rand").and_then(number).map(|it| it as u32);
+    let given = option.value("rand").and_then(number).map(|nonce| nonce as u32);
     let live = octets(place.live, at).map(u32::from_be_bytes);
     let side = if place.inbound { &mut nonces.remote } else { &mut nonces.local };
     *side = given.or(live).unwrap_or(0x1234_5678);
@@ -436,11 +438,11 @@ fn join_flag(option: &MptcpOption) -> u8 {
 }
 
 fn names(list: &[Field], name: &str) -> bool {
-    list.iter().any(|it| matches!(&it.value, Value::Word(word) if word == name))
+    list.iter().any(|field| matches!(&field.value, Value::Word(word) if word == name))
 }
 
 fn numbers(option: &MptcpOption) -> impl Iterator<Item = i64> + '_ {
-    option.arguments.iter().filter_map(|it| match it {
+    option.arguments.iter().filter_map(|argument| match argument {
         MptcpArgument::Number(n) => Some(*n),
         _ => None,
     })
@@ -451,7 +453,7 @@ fn after(option: &MptcpOption, word: &str) -> Option<i64> {
     let at = option
         .arguments
         .iter()
-        .position(|it| matches!(it, MptcpArgument::Word(found) if found == word))?;
+        .position(|argument| matches!(argument, MptcpArgument::Word(found) if found == word))?;
     match option.arguments.get(at + 1)? {
         MptcpArgument::Number(n) => Some(*n),
         _ => None,

@@ -103,7 +103,7 @@ pub(super) fn compare(
     let OptionsSpec::List(list) = spec else { return Ok(None) };
     // The MPTCP project's packetdrill does not compare echoes, and its scripts
     // have some that nobody sent.
-    let echoes = !list.iter().any(|it| matches!(it, TcpOptionSpec::Mptcp(_)));
+    let echoes = !list.iter().any(|option| matches!(option, TcpOptionSpec::Mptcp(_)));
     let octets = octets_of(options);
     let mut actual = options::iter(&octets).flatten();
     for expected in list {
@@ -112,13 +112,13 @@ pub(super) fn compare(
         {
             // The first time the word stands for what comes.
             let next = actual.clone().next();
-            let head = if next.is_some_and(|it| it.kind == 254) { 2 } else { 0 };
-            let cookie = next.and_then(|it| it.value.get(head..)).unwrap_or_default();
+            let head = if next.is_some_and(|option| option.kind == 254) { 2 } else { 0 };
+            let cookie = next.and_then(|option| option.value.get(head..)).unwrap_or_default();
             mapping.cookies.insert(word.to_owned(), cookie.to_vec());
         }
         let expected_octets = match expected {
             TcpOptionSpec::Mptcp(option) => {
-                let live = actual.clone().next().map(|it| whole(&it));
+                let live = actual.clone().next().map(|next| whole(&next));
                 let place = Place { inbound: false, live: live.as_deref() };
                 multipath.encode(option, &mut mapping.nonces, place)?
             }
@@ -138,7 +138,7 @@ pub(super) fn compare(
             return Ok(Some(format!("the option {} differs", name(actual.kind))));
         }
     }
-    Ok(actual.next().map(|it| format!("the option {} was not expected", name(it.kind))))
+    Ok(actual.next().map(|option| format!("the option {} was not expected", name(option.kind))))
 }
 
 /// An option with its kind and length.
@@ -188,7 +188,7 @@ pub(super) fn show(options: &TcpOptions, mapping: &Mapping, inbound: bool) -> St
     for option in options::iter(&octets).flatten() {
         let value = option.value;
         let number = |at: usize| {
-            let part = value.get(at..at + 4).and_then(|it| it.try_into().ok());
+            let part = value.get(at..at + 4).and_then(|word| word.try_into().ok());
             part.map_or(0, u32::from_be_bytes)
         };
         let mut text = match option.kind {

@@ -96,7 +96,7 @@ fn both_sides_have_to_agree() {
         assert_eq!(pair.server.observe().bytes_received, 100);
         let says = |packet: &Packet| {
             let acceptable = Parameter::ZeroChecksumAcceptable(EDMID_DTLS);
-            init_of(packet).parameters.iter().filter(|it| **it == acceptable).count()
+            init_of(packet).parameters.iter().filter(|parameter| **parameter == acceptable).count()
         };
         let said = [says(&pair.log[0].packet), says(&pair.log[1].packet)];
         assert_eq!(said, [usize::from(client), usize::from(server)]);
@@ -272,7 +272,7 @@ fn the_parameter_is_said_once_and_nowhere_else() {
     pair.drive(at_ms(3000));
     let said = pair.log.iter().map(|line| {
         let octets = sctp(&line.packet).chunk_octets(0, &AddressBook::new()).unwrap();
-        octets.windows(8).filter(|it| **it == [0x80, 1, 0, 8, 0, 0, 0, 1]).count()
+        octets.windows(8).filter(|window| **window == [0x80, 1, 0, 8, 0, 0, 0, 1]).count()
     });
     let said: Vec<usize> = said.collect();
     assert_eq!(said[..2], [1, 1]);

@@ -63,7 +63,7 @@ fn parts_of_data_follow_each_other_and_parts_of_i_data_alternate() {
             pair.client.send(message(stream, &large(100_000))).unwrap();
         }
         let mut all = parts(&mut pair, at_ms(1400));
-        assert!(all.iter().any(|it| it.part == Part::First));
+        assert!(all.iter().any(|received| received.part == Part::First));
         pair.client.send(Message { unordered: true, ..message(3, b"small") }).unwrap();
         all.extend(parts(&mut pair, at_ms(60_000)));
         let mut open: Option<u16> = None;
@@ -79,14 +79,14 @@ fn parts_of_data_follow_each_other_and_parts_of_i_data_alternate() {
         }
         assert_eq!(alternates, interleaving);
         for stream in [1, 2] {
-            let of = |it: &&Received| it.message.stream == stream;
+            let of = |received: &&Received| received.message.stream == stream;
             let octets: Vec<u8> = all
                 .iter()
                 .filter(of)
-                .flat_map(|it| it.message.payload.octets().unwrap().to_vec())
+                .flat_map(|received| received.message.payload.octets().unwrap().to_vec())
                 .collect();
             assert!(octets == large(100_000), "in order, none twice");
-            let mut of = all.iter().filter(of).map(|it| it.part);
+            let mut of = all.iter().filter(of).map(|received| received.part);
             assert_eq!((of.next(), of.next_back()), (Some(Part::First), Some(Part::Last)));
         }
     }
@@ -113,7 +113,7 @@ fn a_message_that_is_given_up_ends_its_parts() {
         pair.client.send_with(message(1, &large(100_000)), until).unwrap();
         pair.client.send(message(1, b"next")).unwrap();
         let all = parts(&mut pair, at_ms(60_000));
-        let kinds: Vec<Part> = all.iter().map(|it| it.part).collect();
+        let kinds: Vec<Part> = all.iter().map(|received| received.part).collect();
         assert_eq!(kinds.first(), Some(&Part::First), "{interleaving}");
         assert_eq!(kinds[kinds.len() - 2..], [Part::Aborted, Part::Whole], "{interleaving}");
         assert_eq!(all.last().unwrap().message.payload, Payload::of_octets(*b"next"));
@@ -154,7 +154,10 @@ fn the_partial_delivery_point_begins_parts_in_a_large_buffer() {
         let all = parts(&mut pair, at_ms(20_000));
         assert_eq!(all[0].part, first);
         assert!(first == Part::Whole || all[0].message.payload.len() >= 10_000);
-        assert!(all.iter().all(|it| (it.number, it.tsn) == (all[0].number, all[0].tsn)));
+        assert!(
+            all.iter()
+                .all(|received| (received.number, received.tsn) == (all[0].number, all[0].tsn))
+        );
     }
 }
 
@@ -192,7 +195,7 @@ fn a_restart_ends_the_parts() {
         pair.client.connect(pair.now);
         pair.client.send(message(1, b"new")).unwrap();
         let after = parts(&mut pair, at_ms(20_000));
-        let kinds: Vec<Part> = after.iter().map(|it| it.part).collect();
+        let kinds: Vec<Part> = after.iter().map(|received| received.part).collect();
         assert_eq!(kinds[kinds.len() - 2..], [Part::Aborted, Part::Whole], "{kinds:?}");
     }
 }

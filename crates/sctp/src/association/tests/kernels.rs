@@ -72,8 +72,8 @@ fn adaptation_code_points_are_exchanged() {
     let mut pair = Pair::new(client, server, Span::from_millis(50), deliver);
     pair.client.connect(Time::ZERO);
     let init = pair.client.poll_transmit(Time::ZERO).expect("INIT");
-    let Some(Chunk::Init(it)) = sctp(&init).chunks.first() else { panic!("{init:?}") };
-    assert!(it.parameters.contains(&Parameter::SupportedAddressTypes(vec![5])));
+    let Some(Chunk::Init(chunk)) = sctp(&init).chunks.first() else { panic!("{init:?}") };
+    assert!(chunk.parameters.contains(&Parameter::SupportedAddressTypes(vec![5])));
     pair.drive(at_ms(3000));
     assert_eq!(pair.server.peer_adaptation(), Some(7));
     assert_eq!(pair.client.peer_adaptation(), Some(9));
@@ -242,10 +242,12 @@ fn messages_that_are_not_delivered_come_back() {
     run(&mut pair, at_ms(2600));
     pair.client.abort();
     let back: Vec<_> = std::iter::from_fn(|| pair.client.poll_undelivered())
-        .map(|it| (it.sent, it.message.stream, it.message.payload.len()))
+        .map(|undelivered| {
+            (undelivered.sent, undelivered.message.stream, undelivered.message.payload.len())
+        })
         .collect();
-    let sent: u32 = back.iter().filter(|it| it.0).map(|it| it.2).sum();
-    assert!(back.iter().all(|it| it.1 == if it.0 { 2 } else { 3 }), "{back:?}");
+    let sent: u32 = back.iter().filter(|(sent, ..)| *sent).map(|(_, _, len)| *len).sum();
+    assert!(back.iter().all(|(sent, stream, _)| *stream == if *sent { 2 } else { 3 }), "{back:?}");
     assert!(sent >= 1452 && back.last() == Some(&(false, 3, 4000)), "{back:?}");
 }
 

@@ -257,7 +257,8 @@ fn messages_of_streams_that_are_missing_come_back() {
         let told = pair.client.poll_notification();
         assert_eq!(told, Some(Notification::StreamsMissing { streams: 2, messages: 3 }));
         let back = std::iter::from_fn(|| pair.client.poll_undelivered());
-        let mut back: Vec<_> = back.map(|it| (it.message.stream, it.sent)).collect();
+        let mut back: Vec<_> =
+            back.map(|undelivered| (undelivered.message.stream, undelivered.sent)).collect();
         back.sort();
         assert_eq!(back, [(2, false), (2, false), (5, false)], "{scheduler:?}");
         assert!(pair.client.is_dry() && pair.client.sender.held() == 0);

@@ -215,7 +215,7 @@ fn what_is_given_up_in_flight_and_was_lost_reduces_the_window() {
         assert_eq!(pair.client.paths[0].fast_retransmits, lost as u64);
         run(&mut pair, at_ms(3000));
         let arrived = first_octets(&mut pair.server);
-        assert_eq!(arrived.iter().any(|it| it.1 == b'b'), !lost);
+        assert_eq!(arrived.iter().any(|(_, octet)| *octet == b'b'), !lost);
         assert!(pair.client.sender.flight.is_empty());
         (before, pair.client.paths[0].window.cwnd())
     });

@@ -336,7 +336,10 @@ fn the_byte_stream_waits_for_the_reset_of_its_stream() {
     pair.client.reset_streams(&[0]).unwrap();
     assert_eq!((pair.client.write(100), pair.client.write_octets(b"more")), (0, 0));
     let heard = pair.drive(at_ms(2000));
-    assert!(heard.iter().any(|it| it.1 == Side::Client && it.2 == Event::Writable), "{heard:?}");
+    assert!(
+        heard.iter().any(|(_, side, event)| *side == Side::Client && *event == Event::Writable),
+        "{heard:?}"
+    );
     assert_eq!(pair.client.write(100), 100);
     pair.drive(at_ms(3000));
     assert_eq!(numbers(&pair), [(0, 0), (0, 0)]);

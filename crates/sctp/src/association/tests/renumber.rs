@@ -78,7 +78,7 @@ fn both_directions_start_anew() {
         assert_eq!(texts(&mut pair.client), ["a", "b", "d"]);
         for side in [Side::Client, Side::Server] {
             let sent = numbers(&pair, side);
-            assert_eq!(sent.iter().map(|it| it.1).collect::<Vec<_>>(), [0, 1, 0]);
+            assert_eq!(sent.iter().map(|(_, ssn)| *ssn).collect::<Vec<_>>(), [0, 1, 0]);
             assert_eq!(sent[2].0, sent[1].0.wrapping_add(1 + (1 << 31)));
         }
         assert_eq!(pair.client.observe().retransmitted_packets, 0);
@@ -105,7 +105,7 @@ fn what_is_outstanding_arrives_first() {
     assert_eq!(texts(&mut pair.server), ["mine"]);
     assert_eq!(texts(&mut pair.client), ["yours", "held back"]);
     assert_eq!(notifications(&mut pair.client), [Notification::Renumbered]);
-    let ssns: Vec<u32> = numbers(&pair, Side::Server).iter().map(|it| it.1).collect();
+    let ssns: Vec<u32> = numbers(&pair, Side::Server).iter().map(|(_, ssn)| *ssn).collect();
     assert_eq!(ssns, [0, 0, 0], "sent twice, then numbered anew");
 }
 

@@ -127,7 +127,7 @@ impl Flight {
             self.take_back(before, &mut run, done, start, paths);
             let mut at = start;
             while at < end {
-                while before.get(run).is_some_and(|it| it.1 <= at) {
+                while before.get(run).is_some_and(|(_, run_end)| *run_end <= at) {
                     run += 1;
                 }
                 let next = before.get(run).copied().unwrap_or((limit, limit));
@@ -191,17 +191,17 @@ impl Flight {
         to: u64,
         paths: &mut [Path],
     ) {
-        while before.get(*run).is_some_and(|it| it.1 <= from) {
+        while before.get(*run).is_some_and(|(_, end)| *end <= from) {
             *run += 1;
         }
-        if before.get(*run).is_some_and(|it| it.0 < to) {
+        if before.get(*run).is_some_and(|(start, _)| *start < to) {
             self.take_back_runs(&before[*run..], from, to, paths);
         }
     }
 
     #[cold]
     fn take_back_runs(&mut self, runs: &[(u64, u64)], from: u64, to: u64, paths: &mut [Path]) {
-        for (start, end) in runs.iter().take_while(|it| it.0 < to) {
+        for (start, end) in runs.iter().take_while(|(start, _)| *start < to) {
             for offset in (*start).max(from)..(*end).min(to) {
                 let at = (offset - self.una) as usize;
                 self.chunks[at].status = Status::InFlight;
@@ -221,15 +221,15 @@ impl Flight {
     fn watch(&mut self, highest: u64, marked: bool) {
         let mut at = self.reports.watched_to.max(self.una);
         let runs = &self.reports.runs;
-        let mut run = runs.partition_point(|it| it.1 <= at);
+        let mut run = runs.partition_point(|(_, end)| *end <= at);
         while at < highest {
             match runs.get(run) {
-                Some(it) if it.0 <= at => {
-                    at = it.1;
+                Some((start, end)) if *start <= at => {
+                    at = *end;
                     run += 1;
                 }
                 next => {
-                    let to = next.map_or(highest, |it| it.0.min(highest));
+                    let to = next.map_or(highest, |(start, _)| (*start).min(highest));
                     let waits = |offset: &u64| {
                         let status = self.chunks[(offset - self.una) as usize].status;
                         matches!(status, Status::InFlight | Status::Abandoned(Fate::Open))

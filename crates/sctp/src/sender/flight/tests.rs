@@ -22,8 +22,8 @@ fn naive(
     for gap in gaps {
         // A block counts as far as it goes beyond those before.
         for at in (gap.start as usize).saturating_sub(1).max(done)..gap.end as usize {
-            if let Some(it) = reported.get_mut(at) {
-                *it = true;
+            if let Some(mark) = reported.get_mut(at) {
+                *mark = true;
             }
         }
         if (gap.end as usize) > done && gap.start <= gap.end {
@@ -282,8 +282,8 @@ proptest! {
             prop_assert_eq!(outcomes[0], outcomes[1], "step {}: {:?}", i, step);
             prop_assert_eq!(quick.state(), slow.state(), "step {}: {:?}", i, step);
             for from in [0, i % 7, 0] {
-                let lost = |it: (usize, &Sent)| match it.1.status {
-                    Status::Lost(reason) => Some((it.0, reason)),
+                let lost = |(at, chunk): (usize, &Sent)| match chunk.status {
+                    Status::Lost(reason) => Some((at, reason)),
                     _ => None,
                 };
                 let naive = quick.flight.chunks.iter().enumerate().skip(from).find_map(lost);

@@ -89,11 +89,11 @@ fn in_syn_received_the_window_is_what_the_syn_ack_can_say() {
 fn blind_resets_and_syns_are_believed_where_asked_for() {
     let mut s = Solo::established(&freebsd());
     assert_eq!(s.arrives("R", 10, 0, 0), [". 1:0 1"]);
-    let mut s = Solo::established(&with(|it| it.any_reset_in_window = true));
+    let mut s = Solo::established(&with(|manners| manners.any_reset_in_window = true));
     assert_eq!(s.arrives("R", 10, 0, 0), NOTHING);
     assert_eq!(s.events(), [Event::Closed(CloseReason::Reset)]);
 
-    let config = with(|it| it.resets_for_syns = true);
+    let config = with(|manners| manners.resets_for_syns = true);
     let mut s = Solo::established(&config);
     assert_eq!(s.arrives("S", -10, 0, 0), [". 1:0 1"], "outside of the window");
     assert_eq!(s.arrives("S", 10, 0, 0), ["R. 1:0 1"]);
@@ -132,7 +132,7 @@ fn the_ack_field_of_a_repeated_fin_counts() {
     assert_eq!(s.arrives("F.", 1, 2, 0), [". 2:0 2"]);
     assert_eq!(s.end.state(), State::TimeWait);
 
-    let mut s = fin_wait_1(&with(|it| it.reads_old_acks = false));
+    let mut s = fin_wait_1(&with(|manners| manners.reads_old_acks = false));
     s.arrives("F.", 1, 1, 0);
     assert_eq!(s.arrives("F.", 1, 2, 0), ["F. 1:0 2"]);
     assert_eq!(s.end.state(), State::Closing);
@@ -189,7 +189,7 @@ fn time_wait_of_bsd_gives_way_by_the_number() {
     };
     assert!(gives_way(&freebsd(), "S", 3) && gives_way(&freebsd(), "SF", 3));
     assert!(!gives_way(&freebsd(), "S", 2) && !gives_way(&freebsd(), "S.", 3));
-    assert!(!gives_way(&with(|it| it.drops_syn_fin = true), "SF", 3));
+    assert!(!gives_way(&with(|manners| manners.drops_syn_fin = true), "SF", 3));
 }
 
 #[test]
@@ -305,7 +305,7 @@ fn syns_of_freebsd() {
 #[test]
 fn icmp_while_a_connection_is_opened() {
     let state = |errors: OpeningErrors, kind| {
-        let mut s = Solo::client(&with(|it| it.opening_errors = errors));
+        let mut s = Solo::client(&with(|manners| manners.opening_errors = errors));
         s.end.connect(Time::ZERO);
         let syn = s.end.poll_transmit(s.now).unwrap();
         let icmp = Icmp { kind, quote: Quote::of(&syn) };
@@ -327,7 +327,7 @@ fn icmp_while_a_connection_is_opened() {
 #[test]
 fn large_mtus_while_a_connection_is_opened() {
     for (small_alone, mtu, mss) in [(true, 700, 1000), (true, 570, 530), (false, 700, 660)] {
-        let mut s = Solo::client(&with(|it| it.believes_small_mtu_alone = small_alone));
+        let mut s = Solo::client(&with(|manners| manners.believes_small_mtu_alone = small_alone));
         s.end.connect(Time::ZERO);
         let syn = s.end.poll_transmit(s.now).unwrap();
         let kind = IcmpKind::PacketTooBig { mtu };
@@ -379,7 +379,7 @@ fn a_listener_of_freebsd_is_silent_to_a_syn_ack() {
         assert_eq!(Solo::server(&config).arrives("S.", 0, 7, 0).len(), answers);
         assert_eq!(Solo::server(&config).arrives(".", 0, 7, 0).len(), 1);
     }
-    let mut s = Solo::server(&with(|it| it.drops_syn_fin = true));
+    let mut s = Solo::server(&with(|manners| manners.drops_syn_fin = true));
     assert_eq!(s.arrives("SF", 0, 0, 0), NOTHING);
     assert_eq!(s.arrives("S", 0, 0, 0), ["S. 0:0 1"]);
 }

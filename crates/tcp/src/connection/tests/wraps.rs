@@ -68,7 +68,7 @@ fn becomes(config: &Config, origin: Origin, segments: &[Forged]) -> Vec<String> 
 fn has_zero(origin: Origin, lines: &[String]) -> bool {
     let dates = lines.iter().filter_map(|line| line.split(' ').next()?.parse::<u32>().ok());
     let zero =
-        |at: u32| [origin.stamp, origin.peer_stamp].iter().any(|it| it.wrapping_add(at) == 0);
+        |at: u32| [origin.stamp, origin.peer_stamp].iter().any(|stamp| stamp.wrapping_add(at) == 0);
     dates.chain([0, 100]).any(zero)
 }
 

@@ -13,12 +13,12 @@
 //! length those fields count that are whole; the rest is padding, which is not
 //! kept.
 
-/// AccECN0: the octets under ECT(0) come first.
+/// `ACC_ECN0` is the kind in which the octets under ECT(0) come first.
 pub const ACC_ECN0: u8 = 172;
-/// AccECN1: the octets under ECT(1) come first.
+/// `ACC_ECN1` is the kind in which the octets under ECT(1) come first.
 pub const ACC_ECN1: u8 = 174;
 
-/// The order of the counters in the option.
+/// `AccEcnOrder` is the order of the counters, which the option's kind says.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AccEcnOrder {
     /// EE0B, ECEB, EE1B: kind 172.
@@ -27,18 +27,18 @@ pub enum AccEcnOrder {
     One,
 }
 
-/// An AccECN option: up to three counters.
+/// `AccEcn` is an AccECN option with up to three counters of 24 bits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AccEcn {
     order: AccEcnOrder,
     count: u8,
-    /// The counters as on the wire; zero where there is no field.
+    /// `octets` has the counters as on the wire; zero where there is no field.
     octets: [u8; 9],
 }
 
 impl AccEcn {
-    /// An option with the first `fields` of the counters (at most three), in
-    /// this order. Of each counter the low 24 bits are sent.
+    /// Makes an option with the first `fields` of the counters (at most three), in this order. Of
+    /// each counter the low 24 bits are sent.
     #[must_use]
     pub fn new(order: AccEcnOrder, fields: u8, e0b: u32, ceb: u32, e1b: u32) -> AccEcn {
         let counters = match order {
@@ -53,7 +53,7 @@ impl AccEcn {
         AccEcn { order, count, octets }
     }
 
-    /// The option of this kind with this value.
+    /// Reads the value of an option of this kind; octets that are no whole counter are left out.
     pub(super) fn parse(kind: u8, value: &[u8]) -> AccEcn {
         let order = if kind == ACC_ECN0 { AccEcnOrder::Zero } else { AccEcnOrder::One };
         let count = (value.len() / 3).min(3);
@@ -72,7 +72,7 @@ impl AccEcn {
         out.extend_from_slice(&self.octets[..3 * self.count as usize]);
     }
 
-    /// Length on the wire, unpadded.
+    /// Returns the length on the wire, in octets without padding.
     pub fn wire_len(&self) -> u32 {
         2 + 3 * self.count as u32
     }
@@ -87,7 +87,7 @@ impl AccEcn {
         self.count
     }
 
-    /// EE0B: octets under ECT(0), the low 24 bits.
+    /// Returns EE0B, the low 24 bits of the octets under ECT(0), if the option has it.
     pub fn e0b(&self) -> Option<u32> {
         self.field(if self.order == AccEcnOrder::Zero { 0 } else { 2 })
     }
@@ -97,7 +97,7 @@ impl AccEcn {
         self.field(1)
     }
 
-    /// EE1B: octets under ECT(1).
+    /// Returns EE1B, the low 24 bits of the octets under ECT(1), if the option has it.
     pub fn e1b(&self) -> Option<u32> {
         self.field(if self.order == AccEcnOrder::Zero { 2 } else { 0 })
     }

@@ -15,14 +15,14 @@
 use crate::tcp::options::RawOption;
 use std::fmt;
 
-/// Kind of the Fast Open option (RFC 7413 §4.1.1).
+/// `FAST_OPEN` is the kind of the Fast Open option (RFC 7413 §4.1.1).
 pub const FAST_OPEN: u8 = 34;
-/// Shared by experiments (RFC 6994).
+/// `EXPERIMENTAL` is a kind that experiments share (RFC 6994 §3).
 pub const EXPERIMENTAL: u8 = 254;
-/// What tells Fast Open among them.
+/// `MAGIC` is the identifier by which Fast Open is told from other experiments (RFC 7413 §9).
 const MAGIC: [u8; 2] = [0xf9, 0x89];
 
-/// A cookie: 4 to 16 octets, an even number of them; or none, which asks for
+/// `FastOpenCookie` is a cookie: 4 to 16 octets, an even number of them; or none, which asks for
 /// one.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub struct FastOpenCookie {
@@ -31,7 +31,7 @@ pub struct FastOpenCookie {
 }
 
 impl FastOpenCookie {
-    /// No cookie: the request for one.
+    /// `REQUEST` has no octets: the client asks the server for a cookie.
     pub const REQUEST: FastOpenCookie = FastOpenCookie { len: 0, octets: [0; 16] };
 
     /// Makes a cookie of these octets, or a request of none; `None` when so many are no cookie.
@@ -49,7 +49,7 @@ impl FastOpenCookie {
         &self.octets[..self.len as usize]
     }
 
-    /// There is none: the option asks for one.
+    /// Returns whether there is no cookie: the option asks for one.
     pub fn is_request(&self) -> bool {
         self.len == 0
     }
@@ -63,12 +63,13 @@ impl fmt::Debug for FastOpenCookie {
     }
 }
 
-/// The Fast Open option, in either of its forms.
+/// `FastOpenOption` is the Fast Open option, in either of its forms.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FastOpenOption {
-    /// The cookie, or the request for one.
+    /// `cookie` is the server's cookie, or the request for one.
     pub cookie: FastOpenCookie,
-    /// Whether it has the form of kind 254, which was used before kind 34 was assigned.
+    /// `experimental` says that the option has the form of kind 254, which was used before kind 34
+    /// was assigned.
     pub experimental: bool,
 }
 
@@ -83,7 +84,7 @@ impl FastOpenOption {
         FastOpenCookie::new(octets).map(|cookie| FastOpenOption { cookie, experimental })
     }
 
-    /// Length on the wire, unpadded.
+    /// Returns the length on the wire, in octets without padding.
     pub(super) fn wire_len(&self) -> u32 {
         2 + 2 * self.experimental as u32 + self.cookie.len as u32
     }

@@ -30,7 +30,7 @@ pub use address::{AddAddr, RemoveAddr};
 pub use dss::{DataNumber, Dss, Mapping};
 pub use handshake::{Capable, CapableData, CapableFlags, CapableKeys, Join};
 
-/// Kind of every option of Multipath TCP.
+/// `KIND` is the kind of every option of Multipath TCP; the subtype tells them apart.
 pub const KIND: u8 = 30;
 
 const CAPABLE: u8 = 0;
@@ -43,42 +43,42 @@ const FAIL: u8 = 6;
 const FASTCLOSE: u8 = 7;
 const TCPRST: u8 = 8;
 
-/// An option of Multipath TCP other than DSS.
+/// `MptcpOption` is an option of Multipath TCP other than DSS.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MptcpOption {
-    /// MP_CAPABLE: the connection begins.
+    /// MP_CAPABLE: a connection begins, over this first subflow.
     Capable(Capable),
-    /// MP_JOIN: a subflow begins.
+    /// MP_JOIN: a further subflow of a connection begins.
     Join(Join),
-    /// ADD_ADDR: the sender has one more address.
+    /// ADD_ADDR: the sender has one more address, or echoes one of the peer.
     AddAddr(AddAddr),
-    /// REMOVE_ADDR: addresses are gone.
+    /// REMOVE_ADDR: addresses of the sender are gone, and subflows over them should end.
     RemoveAddr(RemoveAddr),
     /// MP_PRIO: whether this subflow is a backup from now on.
     Prio {
-        /// B: use it only when no other can be used.
+        /// `backup` is B: use the subflow only when no other can be used.
         backup: bool,
     },
     /// MP_FAIL: the checksum of the mapping that begins here was wrong.
     Fail {
-        /// Data sequence number of the mapping's first octet.
+        /// `dsn` is the data sequence number of the mapping's first octet.
         dsn: u64,
     },
-    /// MP_FASTCLOSE: the connection is aborted.
+    /// MP_FASTCLOSE: the connection is aborted, all its subflows at once.
     Fastclose {
-        /// The key of whoever receives this.
+        /// `key` is the key of whoever receives this.
         key: u64,
     },
-    /// MP_TCPRST: why a subflow is reset.
+    /// MP_TCPRST: why a subflow is reset, beside its RST.
     TcpRst {
-        /// T: it may be worth trying again later.
+        /// `transient` is T: it may be worth trying again later.
         transient: bool,
-        /// [`ResetReason`], or a code that has no name.
+        /// `reason` is a [`ResetReason`], or a code that has no name.
         reason: u8,
     },
 }
 
-/// Reasons of MP_TCPRST (RFC 8684 §3.6).
+/// `ResetReason` is a reason of MP_TCPRST (RFC 8684 §3.6).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum ResetReason {
@@ -88,13 +88,13 @@ pub enum ResetReason {
     Mptcp = 1,
     /// The host lacks resources.
     Resources = 2,
-    /// Administratively prohibited.
+    /// The host's administrator, or its settings, forbid the subflow.
     Prohibited = 3,
-    /// Too much outstanding data.
+    /// The subflow has too much data outstanding.
     Outstanding = 4,
-    /// Unacceptable performance.
+    /// The subflow is too slow, or loses too much.
     Performance = 5,
-    /// Middlebox interference.
+    /// A middlebox has changed options or data of the subflow.
     Middlebox = 6,
 }
 

@@ -5,19 +5,19 @@ use super::mptcp::MptcpOption;
 use crate::tcp::TcpOptions;
 use crate::tcp::options::{FastOpenOption, RawOption};
 
-/// Options that few segments carry, in the order of the wire.
+/// `RareOptions` are the options that few segments carry, in the order of the wire.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct RareOptions {
-    /// Fast Open (RFC 7413 §4.1.1; SYN only).
+    /// `fast_open` has a cookie or asks for one (RFC 7413 §4.1.1; SYN only).
     pub fast_open: Option<FastOpenOption>,
-    /// Options of Multipath TCP but DSS, which is not rare.
+    /// `mptcp` has the options of Multipath TCP but DSS, which is not rare.
     pub mptcp: Vec<MptcpOption>,
-    /// Options of other kinds, as octets (kind, length, value) in order.
+    /// `unknown` has the options of other kinds, as octets (kind, length, value) in order.
     pub unknown: Box<[u8]>,
 }
 
 impl RareOptions {
-    /// Length on the wire, unpadded.
+    /// Returns the length on the wire, in octets without padding.
     pub(crate) fn wire_len(&self) -> u32 {
         let mptcp: u32 = self.mptcp.iter().map(MptcpOption::wire_len).sum();
         self.fast_open.map_or(0, |fast_open| fast_open.wire_len())
@@ -25,29 +25,30 @@ impl RareOptions {
             + self.unknown.len() as u32
     }
 
-    /// Whether no option is there.
+    /// Returns whether no option is there.
     pub fn is_empty(&self) -> bool {
         *self == RareOptions::default()
     }
 }
 
 impl TcpOptions {
-    /// The rare options, made when there were none.
+    /// Returns the rare options to change them; makes them where there were none.
     pub fn rare_mut(&mut self) -> &mut RareOptions {
         self.rare.get_or_insert_default()
     }
 
-    /// The Fast Open option, if there is one.
+    /// Returns the Fast Open option, if the segment has one.
     pub fn fast_open(&self) -> Option<FastOpenOption> {
         self.rare.as_ref()?.fast_open
     }
 
-    /// Options of Multipath TCP but DSS; empty when there are none.
+    /// Returns the options of Multipath TCP but DSS; empty when there are none.
     pub fn mptcp(&self) -> &[MptcpOption] {
         self.rare.as_ref().map_or(&[], |rare| &rare.mptcp)
     }
 
-    /// Understands `option`, or leaves it.
+    /// Understands `option` and takes it in; false, and nothing is changed, for all but a first
+    /// Fast Open.
     pub(super) fn take_rare(&mut self, option: &RawOption<'_>) -> bool {
         let fast_open = FastOpenOption::parse(option).filter(|_| self.fast_open().is_none());
         if fast_open.is_some() {
@@ -64,7 +65,7 @@ impl TcpOptions {
         self.mptcp().iter().for_each(|option| option.emit(out));
     }
 
-    /// The octets of options of other kinds; empty when there are none.
+    /// Returns the octets of options of other kinds; empty when there are none.
     pub fn unknown(&self) -> &[u8] {
         self.rare.as_ref().map_or(&[], |rare| &rare.unknown)
     }

@@ -183,8 +183,10 @@ fn what_hangs_on_a_refused_address_is_given_up() {
     assert_eq!(pair.client.paths[0].local, CLIENT[0], "the new one is no source yet (F1)");
     run(&mut pair, at_ms(3000));
     let heard = notifications(&mut pair.client);
-    let heard: Vec<_> =
-        heard.into_iter().filter(|it| matches!(it, Notification::AddressChanged { .. })).collect();
+    let heard: Vec<_> = heard
+        .into_iter()
+        .filter(|notification| matches!(notification, Notification::AddressChanged { .. }))
+        .collect();
     assert_eq!(
         heard,
         [changed(MORE, true, false), changed(MORE, false, false), changed(CLIENT[0], false, false)]

@@ -17,17 +17,17 @@
 use super::number;
 use std::net::IpAddr;
 
-/// ADD_ADDR: announces an address, or echoes such an announcement.
+/// `AddAddr` is ADD_ADDR: it announces an address, or echoes such an announcement.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AddAddr {
-    /// Number of the address (Address ID).
+    /// `id` is the Address ID, the sender's number of the address.
     pub id: u8,
-    /// The address that is announced.
+    /// `ip` is the address that is announced.
     pub ip: IpAddr,
-    /// The port, where it is not that of the connection.
+    /// `port` is the port, where it is not that of the connection.
     pub port: Option<u16>,
-    /// The rightmost 64 bits of the sender's HMAC; without it, E: an echo of
-    /// the same option of the peer.
+    /// `mac` is the rightmost 64 bits of the sender's HMAC; without it, E: an echo of the same
+    /// option of the peer.
     pub mac: Option<u64>,
 }
 
@@ -37,7 +37,7 @@ impl AddAddr {
         4 + address + 2 * self.port.is_some() as u32 + 8 * self.mac.is_some() as u32
     }
 
-    /// The bits beside the subtype.
+    /// Returns the four bits beside the subtype: E.
     pub(super) fn low(&self) -> u8 {
         self.mac.is_none() as u8
     }
@@ -70,7 +70,7 @@ impl AddAddr {
     }
 }
 
-/// REMOVE_ADDR: numbers of addresses, at least one.
+/// `RemoveAddr` is REMOVE_ADDR: numbers of addresses, at least one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RemoveAddr {
     len: u8,
@@ -78,7 +78,7 @@ pub struct RemoveAddr {
 }
 
 impl RemoveAddr {
-    /// Most numbers that forty octets of options hold.
+    /// `MOST` is how many numbers forty octets of options hold.
     pub const MOST: usize = 37;
 
     /// Makes the option that removes these addresses; `None` for none or for more than

@@ -23,12 +23,12 @@
 use crate::tcp::{SackBlock, SackBlocks, TcpOptions};
 use anabranch_units::Serial32;
 
-/// A data sequence number as it stands on the wire.
+/// `DataNumber` is a data sequence number as it stands on the wire.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DataNumber {
-    /// The low 32 bits of the number.
+    /// `Short` has the low 32 bits of the number, in four octets.
     Short(u32),
-    /// All 64 bits of the number.
+    /// `Long` has all 64 bits of the number, in eight octets.
     Long(u64),
 }
 
@@ -38,28 +38,29 @@ impl DataNumber {
     }
 }
 
-/// A mapping: the data sequence numbers of a range of a subflow's octets.
+/// `Mapping` says which data sequence numbers a range of a subflow's octets has.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Mapping {
-    /// Data sequence number of the first octet.
+    /// `dsn` is the data sequence number of the first octet.
     pub dsn: DataNumber,
-    /// Subflow sequence number of the first octet, relative to the SYN's; 0 for a DATA_FIN without
-    /// data.
+    /// `ssn` is the subflow sequence number of the first octet, relative to the SYN's; it is 0 for
+    /// a DATA_FIN without data.
     pub ssn: u32,
-    /// Octets; a DATA_FIN counts as one. 0 stands for an infinite mapping.
+    /// `len` is how many octets are mapped; a DATA_FIN counts as one. 0 stands for an infinite
+    /// mapping.
     pub len: u16,
-    /// Checksum over the data and a pseudo header, where it is agreed on.
+    /// `checksum` covers the data and a pseudo header, where checksums are agreed on.
     pub checksum: Option<u16>,
 }
 
-/// The data sequence signal: a DATA_ACK, a mapping, or both.
+/// `Dss` is the data sequence signal: a DATA_ACK, a mapping, or both.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Dss {
-    /// The next data octet that the sender expects.
+    /// `data_ack` is the number of the next data octet that the sender expects.
     pub data_ack: Option<DataNumber>,
-    /// The mapping of the segment's data, if there is one.
+    /// `mapping` is that of the segment's data, if there is one.
     pub mapping: Option<Mapping>,
-    /// F: the mapping ends with the end of the sender's data.
+    /// `data_fin` is F: the mapping ends with the end of the sender's data.
     pub data_fin: bool,
 }
 
@@ -94,7 +95,7 @@ impl Dss {
         flags
     }
 
-    /// Reads what follows kind and length.
+    /// Reads what follows kind and length; `None` when the parts do not fill it.
     pub(in crate::tcp) fn parse(value: &[u8]) -> Option<Dss> {
         let [_, flags, rest @ ..] = value else { return None };
         let mut rest = rest;
@@ -149,7 +150,7 @@ impl Dss {
     }
 }
 
-/// Words of four octets that a DSS of these flags takes in a value.
+/// Returns how many words of four octets a DSS of these flags takes in a value.
 fn words(flags: u8) -> usize {
     let one = |flag| (flags & flag != 0) as usize;
     // Long is only what there is.
@@ -163,13 +164,13 @@ fn wire_len(flags: u8) -> u32 {
 
 /// The DSS stands in the last words of the blocks, the last first.
 impl SackBlocks {
-    /// Blocks that the DSS leaves room for.
+    /// Returns how many blocks the DSS leaves room for.
     #[inline]
     pub(in crate::tcp) fn most(&self) -> usize {
         4 - words(self.dss).div_ceil(2)
     }
 
-    /// Length on the wire of the DSS.
+    /// Returns the length of the DSS on the wire, in octets; 0 where there is none.
     #[inline]
     pub(in crate::tcp) fn dss_len(&self) -> u32 {
         self.dss_len.into()
@@ -209,9 +210,9 @@ impl SackBlocks {
         true
     }
 
-    /// The usual ones, a Data ACK alone or a short one before a short mapping:
-    /// nearly every segment has one, so they are written without counting words.
-    /// False for others, and where something is in the way.
+    /// Writes the usual ones, a Data ACK alone or a short one before a short mapping: nearly every
+    /// segment has one, so they are written without counting words. False for others, and where
+    /// something is in the way.
     #[inline]
     fn put_usual(&mut self, dss: &Dss) -> bool {
         let fin = if dss.data_fin { FIN } else { 0 };
@@ -242,7 +243,7 @@ impl SackBlocks {
         }
     }
 
-    /// What [`SackBlocks::put_usual`] has written.
+    /// Returns what [`SackBlocks::put_usual`] has written; `None` of other forms.
     #[inline]
     fn get_usual(&self) -> Option<Dss> {
         const ALONE: u8 = PRESENT | ACK;
@@ -335,7 +336,7 @@ impl TcpOptions {
         self.sack.clear_dss();
     }
 
-    /// Keeps the first `most` SACK blocks.
+    /// Keeps the first `most` SACK blocks, and no others.
     pub fn truncate_sack(&mut self, most: usize) {
         let most = most.min(self.sack.len as usize);
         self.sack.blocks[most..self.sack.len as usize].fill(Default::default());

@@ -15,18 +15,18 @@
 
 use super::number;
 
-/// The flags of MP_CAPABLE.
+/// `CapableFlags` are the flags A to H of MP_CAPABLE.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct CapableFlags(pub u8);
 
 impl CapableFlags {
-    /// A: DSS checksums are required.
+    /// A: DSS checksums are required on all subflows.
     pub const CHECKSUM: CapableFlags = CapableFlags(0x80);
-    /// B: to be answered by plain TCP; for extensions.
+    /// B: the option is to be answered by plain TCP; for extensions.
     pub const EXTENSION: CapableFlags = CapableFlags(0x40);
-    /// C: no subflows to the source address and port of this segment.
+    /// C: the peer shall open no subflows to the source address and port of this segment.
     pub const NO_MORE_HERE: CapableFlags = CapableFlags(0x20);
-    /// H: the sender uses HMAC-SHA256.
+    /// H: the sender uses HMAC-SHA256, the one algorithm of version 1.
     pub const HMAC_SHA256: CapableFlags = CapableFlags(0x01);
 
     /// Returns the flags that are in either.
@@ -34,51 +34,51 @@ impl CapableFlags {
     pub const fn union(self, other: CapableFlags) -> CapableFlags {
         CapableFlags(self.0 | other.0)
     }
-    /// All flags of `other` are set.
+    /// Returns whether all flags of `other` are set.
     pub const fn contains(self, other: CapableFlags) -> bool {
         self.0 & other.0 == other.0
     }
 }
 
-/// MP_CAPABLE, which asks for a Multipath TCP connection.
+/// `Capable` is MP_CAPABLE, which asks for a Multipath TCP connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Capable {
-    /// Version; 1 is RFC 8684. Four bits. 0, whose SYN is another, is not read.
+    /// `version` has four bits; 1 is RFC 8684. 0, whose SYN is another, is not read.
     pub version: u8,
-    /// Flags A to H of the option.
+    /// `flags` are A to H of the option.
     pub flags: CapableFlags,
-    /// Keys that follow the flags, by the segment that carries the option.
+    /// `keys` are the keys that follow the flags, by the segment that carries the option.
     pub keys: CapableKeys,
 }
 
-/// The form of MP_CAPABLE, by the segment that carries it.
+/// `CapableKeys` is the form of MP_CAPABLE, by the segment that carries it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CapableKeys {
-    /// On the SYN: there is no key.
+    /// On the SYN there is no key.
     Syn,
-    /// On the SYN/ACK: there is the sender's key.
+    /// On the SYN/ACK there is the sender's key.
     SynAck {
-        /// Key of the host that sends the SYN/ACK.
+        /// `key` is that of the host that sends the SYN/ACK.
         key: u64,
     },
-    /// Third ACK, or the first data.
+    /// On the third ACK, and on the first data, there are both keys.
     Ack {
-        /// Key of the host that sends the ACK.
+        /// `key` is that of the host that sends the ACK.
         key: u64,
-        /// The receiver's key, as the SYN/ACK gave it.
+        /// `peer` is the receiver's key, as the SYN/ACK gave it.
         peer: u64,
-        /// With data, its mapping: it starts at the initial data sequence
-        /// number plus one and at the first octet of the subflow.
+        /// `data` is, with data, its mapping: it starts at the initial data sequence number plus
+        /// one and at the first octet of the subflow.
         data: Option<CapableData>,
     },
 }
 
-/// The mapping in an MP_CAPABLE with data.
+/// `CapableData` is the mapping in an MP_CAPABLE with data.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CapableData {
-    /// Length of the mapping, in octets.
+    /// `len` is the length of the mapping, in octets.
     pub len: u16,
-    /// Checksum of the mapping, where checksums are in use.
+    /// `checksum` is that of the mapping, where checksums are in use.
     pub checksum: Option<u16>,
 }
 
@@ -135,34 +135,34 @@ fn word(high: u8, low: u8) -> u16 {
     u16::from_be_bytes([high, low])
 }
 
-/// MP_JOIN, by the segment that carries it (RFC 8684 §3.2, figures 5 to 7).
+/// `Join` is MP_JOIN, by the segment that carries it (RFC 8684 §3.2, figures 5 to 7).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Join {
-    /// On the SYN: names the connection.
+    /// On the SYN it names the connection.
     Syn {
-        /// B: the subflow is a backup.
+        /// `backup` is B: the subflow is a backup.
         backup: bool,
-        /// Number of the sender's address.
+        /// `address` is the Address ID, the sender's number of its address.
         address: u8,
-        /// Token of the receiver, which names the connection.
+        /// `token` is the receiver's, which names the connection.
         token: u32,
-        /// The sender's random number.
+        /// `nonce` is the sender's random number, of which HMACs are made.
         nonce: u32,
     },
-    /// On the SYN/ACK: the HMAC shows that the sender knows the keys.
+    /// On the SYN/ACK the HMAC shows that the sender knows the keys.
     SynAck {
-        /// B: the subflow is a backup.
+        /// `backup` is B: the subflow is a backup.
         backup: bool,
-        /// Number of the sender's address.
+        /// `address` is the Address ID, the sender's number of its address.
         address: u8,
-        /// The leftmost 64 bits of the sender's HMAC.
+        /// `mac` is the leftmost 64 bits of the sender's HMAC.
         mac: u64,
-        /// The sender's random number.
+        /// `nonce` is the sender's random number, of which HMACs are made.
         nonce: u32,
     },
-    /// On the third ACK: the HMAC shows that the sender knows the keys.
+    /// On the third ACK the HMAC shows that the sender knows the keys.
     Ack {
-        /// The leftmost 160 bits of the sender's HMAC.
+        /// `mac` is the leftmost 160 bits of the sender's HMAC.
         mac: [u8; 20],
     },
 }
@@ -176,7 +176,7 @@ impl Join {
         }
     }
 
-    /// The bits beside the subtype.
+    /// Returns the four bits beside the subtype: B.
     pub(super) fn low(&self) -> u8 {
         matches!(self, Join::Syn { backup: true, .. } | Join::SynAck { backup: true, .. }) as u8
     }
