@@ -22,6 +22,12 @@ QUICK = [
     "hybla",
     "illinois",
     "cdg",
+    "ledbat",
+    "ledbat++",
+    "vegas",
+    "bbr",
+    "bbr3",
+    "dctcp",
 ]
 """Figures that take a second; `make algorithm-figures` judges all."""
 

@@ -8,13 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from algorithm_figures import growth, response
+from algorithm_figures import delays, growth, rates, response
 from algorithm_figures.chart import Chart
 
 FIGURES: dict[str, Callable[[], Chart]] = {
     "reno": response.reno,
     "cubic": response.cubic,
     "highspeed": response.highspeed,
+    "westwood": delays.westwood,
+    "vegas": delays.vegas,
+    "dctcp": rates.dctcp,
+    "bbr": rates.bbr,
+    "bbr3": rates.bbr3,
     "gaimd": response.gaimd,
     "scalable": response.scalable,
     "bic": growth.bic,
@@ -23,6 +28,10 @@ FIGURES: dict[str, Callable[[], Chart]] = {
     "illinois": growth.illinois,
     "veno": response.veno,
     "yeah": response.yeah,
+    "ledbat": delays.ledbat,
+    "ledbat++": delays.ledbat_plus_plus,
     "cdg": growth.cdg,
+    "copa": delays.copa,
+    "prague": rates.prague,
 }
 """By the names of `anabranch list algorithms`."""
