@@ -10,6 +10,7 @@ import pytest
 import figures_page
 from algorithm_figures import FIGURES, response
 from algorithm_figures.chart import Chart, Series
+from anabranch.evaluate.field.running import built_in_windows
 
 DOCS = Path(__file__).parents[1] / "docs"
 LARGEST = 60_000
@@ -28,6 +29,7 @@ QUICK = [
     "bbr",
     "bbr3",
     "dctcp",
+    "mcubic-share",
 ]
 """Figures that take a second; `make algorithm-figures` judges all."""
 
@@ -42,6 +44,7 @@ def test_points_lie_on_the_curve_of_the_source(name: str) -> None:
 
 
 def test_every_algorithm_has_its_figure() -> None:
+    assert sorted(FIGURES) == sorted(built_in_windows())
     for name in FIGURES:
         stem = figures_page.page_of(name)
         text = (DOCS / "algorithms" / f"{stem}.md").read_text(encoding="utf-8")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from algorithm_figures import delays, growth, rates, response
+from algorithm_figures import coupled, delays, growth, rates, response
 from algorithm_figures.chart import Chart
 
 FIGURES: dict[str, Callable[[], Chart]] = {
@@ -33,5 +33,11 @@ FIGURES: dict[str, Callable[[], Chart]] = {
     "cdg": growth.cdg,
     "copa": delays.copa,
     "prague": rates.prague,
+    "lia": coupled.lia,
+    "olia": coupled.olia,
+    "balia": coupled.balia,
+    "wvegas": coupled.wvegas,
+    "mcubic": coupled.mcubic,
+    "mcubic-share": coupled.mcubic_share,
 }
 """By the names of `anabranch list algorithms`."""
