@@ -9,7 +9,7 @@ ARGS ?=
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml -o -path 'crates/kernel/objects/*.o') Cargo.toml Cargo.lock
 
 .PHONY: setup reproduce test test-rust test-captures test-python lint format bench bench-parts simulators instructions instructions-record fuzz fuzz-coverage \
-	docs drill-kernel kernel-objects kernel-cost differential docs-images screenshots validation studies mcubic forensics live-studies fidelity fidelity-windows conformance attacks \
+	docs drill-kernel kernel-objects kernel-cost differential docs-images algorithm-figures screenshots validation studies mcubic forensics live-studies fidelity fidelity-windows conformance attacks \
 	explore deny live-attacks soak field solo standards scenario-docs manuals wheels clean-install crates platforms clean
 
 # What is built is the package with its native module, in a virtual environment of its own.
@@ -247,6 +247,11 @@ docs-images: reproduce
 docs: setup
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+# The figure of its source for every window algorithm, with its caption in the page of each; NAMES has some alone.
+NAMES ?=
+algorithm-figures: setup
+	$(BIN)/python tests/figures_page.py docs $(NAMES)
 
 # The pictures of the report; needs Chromium.
 screenshots: setup
