@@ -57,11 +57,15 @@ def timing(timings: list[Cell]) -> str:
     """How precise the live runs were."""
     trials = sum(int(row["trials"]) for row in timings)
     p99, most = (max(float(row[name]) for row in timings) for name in ("p99_s", "max_s"))
-    doubtful = sum(bool(row["doubts"]) for row in timings)
+    left_out = [row for row in timings if "left out" in row["doubts"]]
+    doubtful = sum(bool(row["doubts"]) for row in timings) - len(left_out)
+    without = sum(int(row["doubtful"]) for row in left_out)
     return (
         f"\n{trials} copies live in {len(timings)} batches; packets left late by at most"
         f" {p99 * 1e6:.0f} us (p99) and {most * 1e3:.1f} ms (maximum); the timing of {doubtful}"
-        " batches is in doubt.\n"
+        f" batches is in doubt.\n{without} copies are left out, since they lacked a path or did not"
+        " end: where the third ACK and the first\nsegments are lost, a kernel goes on as TCP"
+        " (RFC 8684 §3.7).\n"
     )
 
 
