@@ -6,10 +6,11 @@ use crate::drive::{Driven, Stop, close, drive};
 use crate::expect::Expected;
 use crate::failure::{Failure, Promise};
 use crate::memory::Watch;
-use anabranch_endpoint::{CloseReason, Endpoint, Observe};
-use anabranch_scenario::build::BuiltFlow;
+use anabranch_endpoint::{CloseReason, Endpoint, Observe, Seed};
+use anabranch_scenario::build::{BuiltFlow, build};
 use anabranch_scenario::schema::{Protocol, What};
-use anabranch_scenario::{InputError, RunOptions, Scenario, Target, run};
+use anabranch_scenario::{InputError, RunInfo, RunOptions, RunResult, Scenario, Target, run};
+use anabranch_sim::parallel::Plan;
 use anabranch_sim::{Side, Standing};
 use anabranch_units::Time;
 use std::cell::RefCell;
@@ -57,6 +58,8 @@ pub struct Verdict {
     pub excused: u64,
     /// The promises that were broken; none of a run as it should be.
     pub failures: Vec<Failure>,
+    /// The run was divided over threads as well, and compared.
+    pub divided: bool,
     /// Events that the simulator handled.
     pub events: u64,
     /// Virtual seconds until the run's end.
@@ -232,12 +235,52 @@ fn compare(scenario: &Scenario, driven: &Driven, verdict: &mut Verdict) {
         Stop::CutShort => drive(scenario, false).ok().map(|again| again.hash),
         Stop::End | Stop::Nothing | Stop::Time => {
             let options = RunOptions { trace_hash: true, ..RunOptions::default() };
-            run(scenario, &options).ok().and_then(|result| result.run.trace_hash)
+            let result = run(scenario, &options).ok();
+            if let Some(alone) = &result {
+                compare_divided(scenario, alone, verdict);
+            }
+            result.and_then(|result| result.run.trace_hash)
         }
     };
     if hash != Some(driven.hash) {
         let what = format!("hash {:016x}, then {hash:x?}", driven.hash);
         verdict.failures.push(Failure::new(Promise::SameBits, "run", what));
+    }
+}
+
+/// A run that threads would divide into more windows is not divided: that may take long on a busy machine.
+const MOST_WINDOWS: f64 = 50_000.0;
+
+/// Runs a scenario once more, divided over threads, if that can be and does not take long, and compares
+/// what became of flows and links with a run on one thread.
+fn compare_divided(scenario: &Scenario, alone: &RunResult, verdict: &mut Verdict) {
+    let mut scenario = scenario.clone();
+    // Who watches packets watches all of them.
+    scenario.observe.clear();
+    let Ok(built) = build(&scenario, Seed { seed: scenario.seed, replication: 0 }) else { return };
+    let meets_seldom = |plan: Plan| alone.run.end_s < MOST_WINDOWS * plan.lookahead().as_secs_f64();
+    if !Plan::new(&built.simulation, 3).is_ok_and(meets_seldom) {
+        return;
+    }
+    let options = RunOptions { cores: 3, divide_always: true, ..RunOptions::default() };
+    let Ok(divided) = run(&scenario, &options) else { return };
+    verdict.divided = divided.run.cores > 1;
+    let facts = |result: &RunResult| {
+        let RunInfo { events, packet_hops, end_s, ended, .. } = &result.run;
+        (*events, *packet_hops, *end_s, *ended)
+    };
+    let same = alone.flows == divided.flows
+        && alone
+            .links
+            .iter()
+            .map(|link| link.counters)
+            .eq(divided.links.iter().map(|link| link.counters))
+        && alone.paths == divided.paths
+        && alone.messages == divided.messages
+        && facts(alone) == facts(&divided);
+    if !same {
+        let what = format!("on one thread {:?}, divided {:?}", facts(alone), facts(&divided));
+        verdict.failures.push(Failure::new(Promise::SameBits, "divided", what));
     }
 }
 

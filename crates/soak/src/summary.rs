@@ -20,6 +20,8 @@ pub struct Summary {
     pub attacks: BTreeMap<&'static str, u64>,
     /// Flows that were deceived, or lied to.
     pub excused: u64,
+    /// Runs that were divided over threads as well, and compared.
+    pub divided: u64,
     /// Events that the simulator handled in all runs.
     pub events: u64,
     /// The longest run in virtual seconds, and its number.
@@ -42,6 +44,7 @@ impl Summary {
             *self.attacks.entry(kind).or_default() += 1;
         }
         self.excused += verdict.excused;
+        self.divided += u64::from(verdict.divided);
         for promise in Promise::ALL {
             if verdict.failures.iter().any(|failure| failure.promise == promise) {
                 *self.broken.entry(promise).or_default() += 1;
@@ -75,6 +78,7 @@ impl Summary {
         sum(&mut self.broken, other.broken);
         sum(&mut self.attacks, other.attacks);
         self.excused += other.excused;
+        self.divided += other.divided;
         if other.longest.0 > self.longest.0 {
             self.longest = other.longest;
         }
@@ -111,6 +115,7 @@ impl fmt::Display for Summary {
             let n = self.broken.get(&promise).copied().unwrap_or(0);
             writeln!(f, "| {} | {n} |", promise.broken())?;
         }
+        writeln!(f, "| divided over threads, too | {} |", self.divided)?;
         writeln!(f, "| events | {} |", self.events)?;
         let (seconds, number) = self.longest;
         writeln!(f, "| longest, in virtual seconds | {seconds:.0} (number {number}) |")?;

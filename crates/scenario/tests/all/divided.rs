@@ -1,7 +1,11 @@
 //! A run that is divided over threads has the results of one that is not, bit for bit.
 
 use crate::runs::examples;
+use anabranch_endpoint::Seed;
+use anabranch_scenario::build::build;
 use anabranch_scenario::{RunInfo, RunOptions, RunResult, Scenario, run};
+use anabranch_sim::parallel::Plan;
+use anabranch_units::Span;
 
 /// A run on so many threads, if it can be divided at all, whether it gains by that or not.
 fn on(cores: usize, scenario: &Scenario) -> RunResult {
@@ -24,28 +28,31 @@ fn assert_same(one: &RunResult, other: &RunResult, what: &str) {
     assert_eq!(facts(&one.run), facts(&other.run), "{what}");
 }
 
+/// Parts that meet so seldom that a test is short, be the machine as busy as it may.
+fn meets_seldom(scenario: &Scenario, cores: usize) -> bool {
+    let simulation = build(scenario, Seed { seed: 1, replication: 0 }).unwrap().simulation;
+    Plan::new(&simulation, cores).is_ok_and(|plan| plan.lookahead() >= Span::from_millis(2))
+}
+
 #[test]
 fn each_example_is_the_same_on_several_threads() {
     let mut divided = 0;
     for (path, mut scenario) in examples() {
         // Who watches packets watches all of them.
         scenario.observe.clear();
+        let cores: Vec<_> = [2, 5].into_iter().filter(|n| meets_seldom(&scenario, *n)).collect();
+        if cores.is_empty() {
+            continue;
+        }
         let alone = on(1, &scenario);
-        for cores in [2, 3, 5] {
-            let started = std::time::Instant::now();
+        for cores in cores {
             let several = on(cores, &scenario);
-            eprintln!(
-                "{} {cores}: {} {:?} {:?}",
-                path.display(),
-                several.run.cores,
-                several.run.one_core,
-                started.elapsed()
-            );
+            assert!(several.run.cores > 1, "{}: {:?}", path.display(), several.run.one_core);
             assert_same(&alone, &several, &format!("{} on {cores}", path.display()));
-            divided += usize::from(several.run.cores > 1);
+            divided += 1;
         }
     }
-    assert!(divided >= 30, "{divided} runs were divided");
+    assert!(divided >= 25, "{divided} runs were divided");
 }
 
 /// Six routers in a ring with three hosts each, 20 ms apart; flows of all kinds between them.
@@ -134,4 +141,23 @@ fn it_ends_at_the_same_event_where_transfers_decide() {
         assert_eq!(several.run.cores, 2, "{:?}", several.run.one_core);
         assert_same(&alone, &several, size);
     }
+}
+
+/// Found by random scenarios: a packet that was damaged before it came to another part was whole there.
+#[test]
+fn what_was_damaged_stays_so_in_another_part() {
+    let text = r#"
+        hosts = ["a", "b"]
+        routers = ["r"]
+        links = [
+            { ends = ["a", "r"], rate = "1 Mbit/s", impairments = [{ kind = "corrupt", probability = 0.2 }] },
+            { ends = ["r", "b"], rate = "1 Mbit/s", delay = "50 ms" },
+        ]
+        flows = [{ name = "f", from = "a", to = "b", size = "100 kB" }]
+    "#;
+    let scenario = Scenario::from_toml(text, "damaged").unwrap();
+    let (alone, several) = (on(1, &scenario), on(2, &scenario));
+    assert!(alone.run.dropped_checksum > 0);
+    assert_eq!(several.run.cores, 2, "{:?}", several.run.one_core);
+    assert_same(&alone, &several, "damaged");
 }

@@ -18,6 +18,8 @@ pub(crate) struct Crossing {
     pub arrival: Time,
     /// The packet, as it leaves the link's near end.
     pub packet: Packet,
+    /// Bits of it were flipped before.
+    pub is_damaged: bool,
 }
 
 /// What leaves a part.
@@ -62,8 +64,8 @@ impl Network {
     pub(super) fn cross(&mut self, link: LinkId, arrival: Time, id: PacketId) -> bool {
         let Some(boundary) = &mut self.boundary else { return false };
         let Some(part) = boundary.part(link) else { return false };
-        let packet = self.pool.packet(id).clone();
-        boundary.leaving[part].push(Crossing { link, arrival, packet });
+        let (is_damaged, packet) = (self.pool.is_damaged(id), self.pool.packet(id).clone());
+        boundary.leaving[part].push(Crossing { link, arrival, packet, is_damaged });
         true
     }
 
@@ -74,9 +76,13 @@ impl Network {
     }
 
     /// A packet comes from another part. Packets of one link come in the order of their arrivals.
-    pub(crate) fn receive(&mut self, Crossing { link, arrival, packet }: Crossing) {
+    pub(crate) fn receive(&mut self, crossing: Crossing) {
+        let Crossing { link, arrival, packet, is_damaged } = crossing;
         debug_assert!(arrival > self.now, "it arrives after what was simulated here");
         let id = self.pool.insert(packet);
+        if is_damaged {
+            self.pool.set_damaged(id);
+        }
         let found = &mut self.links[link.0 as usize];
         found.put_on_its_way(arrival, id, self.pool.size(id));
         if found.next_event() == arrival {

@@ -642,3 +642,49 @@ fn a_fin_without_options_may_overtake_data() {
     );
     assert_eq!(*ends(&verdict).last().unwrap(), End::Completed);
 }
+
+/// 40049906: the receive buffer took 46 of the 72 messages of each packet, and timeouts repaired the rest:
+/// 27,206 s.
+#[test]
+fn messages_of_one_byte_do_not_wait_for_timeouts() {
+    let verdict = judged(
+        r#"
+        [[flows]]
+        from = "b"
+        name = "f0"
+        port = 23137
+        protocol = "sctp"
+        to = "a"
+
+        [flows.sctp]
+        receive_buffer = "1500 B"
+
+        [flows.traffic]
+        count = 1
+        kind = "requests"
+        request = "1 B"
+        response = "1 kB"
+
+        [[hosts]]
+        name = "a"
+
+        [[hosts]]
+        name = "b"
+
+        [[links]]
+        delay = "0 us"
+        ends = ["a", "b"]
+        rate = "20 kbit/s"
+
+        [[listen]]
+        host = "a"
+        port = 23137
+        protocol = "sctp"
+
+        [listen.sctp]
+        message_size = "1 B"
+        "#,
+    );
+    assert_eq!(ends(&verdict), [End::Completed]);
+    assert!(verdict.seconds < 100.0, "{}", verdict.seconds);
+}
