@@ -163,6 +163,11 @@ _SCALES: WeakKeyDictionary[Axes, tuple[str, Scale]] = WeakKeyDictionary()
 """The unit and the scale of what was drawn into axes."""
 
 
+def scale_of(axes: Axes) -> Scale:
+    """The scale of what one of these functions drew into axes."""
+    return _SCALES[axes][1]
+
+
 def _scaled(axes: Axes, values: NDArray[Any], unit: str, name: str) -> Scale:
     """Names the vertical axis and returns its scale: that of what these axes show already, or
     others that share it, since 800 kB and 1.2 MB have no place on one axis."""
