@@ -56,8 +56,10 @@ def test_a_bare_number_is_microseconds_and_the_models_letters_are_kept() -> None
     ]
 
 
-def test_reordering_sends_some_at_once() -> None:
-    (link,) = links("tc qdisc add dev x root netem delay 10ms reorder 25%")
+@pytest.mark.parametrize("more", ["", " 0%", " gap 1", " gap 0"])
+def test_reordering_sends_some_at_once(more: str) -> None:
+    """tc takes `reorder` without a gap for one with `gap 1`."""
+    (link,) = links(f"tc qdisc add dev x root netem delay 10ms reorder 25%{more}")
     assert link["delay"] == "0 s"
     assert link["impairments"] == [{"kind": "reorder", "probability": 0.75, "extra": "10 ms"}]
 
@@ -128,7 +130,14 @@ tc qdisc add dev y root codel limit 50 ce_threshold 1ms
         ("fq_codel memory_limit 4mb", "memory_limit.*known are limit, flows"),
         ("netem loss 1% 25%", "correlation of loss.*gemodel"),
         ("netem loss state 1%", "state.*gilbert-elliott"),
-        ("netem delay 1ms reorder 5% gap 3", "gap.*reorder-distance"),
+        ("netem delay 10ms reorder 25% 50%", "correlation of reorder.*`50%`.*leave.*out"),
+        ("netem delay 10ms reorder 25% 50% gap 5", "correlation of reorder.*leave.*out"),
+        ("netem gap 5 delay 10ms reorder 25%", "gap.*`5`.*reorder 12.5% sends as many"),
+        ("netem delay 10ms reorder 100% gap 5", "gap.*`5`.*reorder 20% sends as many"),
+        ("netem delay 10ms gap 5", "gap.*`5`.*beside reorder"),
+        ("netem delay 10ms reorder 0% gap 5", "gap.*`5`.*beside reorder"),
+        ("netem reorder 25%", "reorder.*`25%`.*with a delay.*delay 10ms reorder 25%"),
+        ("netem delay 10ms 2ms reorder 25%", "reorder with jitter.*by itself"),
         ("netem delay 1ms slot 5ms", "slot"),
         ("netem delay fast", "a time, as 10ms"),
         ("netem loss 120%", "0% to 100%"),
