@@ -273,6 +273,29 @@ def test_a_sweep_draws_itself(swept: Path) -> None:
     assert [each.get_ylabel() or True for each in figure.axes]
 
 
+def test_a_run_draws_itself_in_the_size_of_a_paper() -> None:
+    """As sweeps do: as wide as columns, with letters of 8 points, without a title."""
+    run = Scenario(TWO_HOSTS).explored().run()
+    for kind in ("cwnd", "delivery", "time-sequence", "arrivals"):
+        for given, inches in (
+            ({"columns": 1}, (3.4, 0.66 * 3.4)),
+            ({"columns": 2, "height": 2.5}, (7.0, 2.5)),
+            ({"height": 1.5}, (3.4, 1.5)),
+        ):
+            figure = run.plot(kind, **given)
+            assert tuple(figure.get_size_inches()) == pytest.approx(inches)
+            (axes,) = figure.axes
+            assert axes.get_title() == "" and axes.xaxis.label.get_fontsize() == 8
+    assert tuple(run.plot("cwnd").get_size_inches()) == (6.4, 4.0)
+    lanes = run.plot("timeline", columns=1, height=2.0)
+    assert tuple(lanes.get_size_inches()) == pytest.approx((3.4, 2.0))
+    with pytest.raises(InputError, match=r"columns.*`2`.*axes"):
+        run.plot("cwnd", axes=run.plot("cwnd").axes[0], columns=2)
+    for columns in (0, 9):
+        with pytest.raises(InputError, match=r"columns.*0\.5 to 4"):
+            run.plot("cwnd", columns=columns)
+
+
 def test_the_example_of_wifi_and_lte(tmp_path: Path) -> None:
     """Coupled windows move the download from Wi-Fi, which loses packets, to LTE."""
     plan = sweeps.load(ROOT / "examples" / "sweeps" / "wifi-lte.toml")
