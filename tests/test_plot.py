@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import shlex
 from dataclasses import replace
 from pathlib import Path
 
@@ -357,6 +358,33 @@ def test_a_flow_without_samples_is_left_out(forked: Command, tmp_path: Path) -> 
     assert set(found.data["flow"]) == {"bulk"}
     shown = forked("view", *runs, "--out", tmp_path / "both")
     assert shown.returncode == 0, shown.stderr
+
+
+def test_what_was_not_observed_is_told_with_the_command_that_does(
+    forked: Command, tmp_path: Path
+) -> None:
+    """The command in the message does what it says; a series without samples is told as such."""
+    scenario, run = tmp_path / "ping.toml", tmp_path / "a run"
+    scenario.write_text(UDP_BESIDE_TCP.replace("observe = [", "# ["), encoding="utf-8")
+    assert forked("run", scenario, "--seed", "7", "--out", run).returncode == 0
+    done = forked("plot", run, "--y", "cwnd", "--out", tmp_path / "f.pdf")
+    again = f"`anabranch run '{run}/scenario.toml' --seed=7 --explore --out '{run}'`"
+    assert done.returncode == 2 and again in done.stderr, done.stderr
+    assert 'or `[[observe]]` with `what = "cwnd"`' in done.stderr
+    for y, what in (("arrivals", "packets"), ("delivery", "received"), ("timeline", "events")):
+        done = forked("plot", run, "--y", y, "--out", tmp_path / "f.pdf")
+        assert again in done.stderr and f'`what = "{what}"`' in done.stderr, done.stderr
+    done = forked("plot", run, "--y", "path_coupling", "--out", tmp_path / "f.pdf")
+    assert "--explore" not in done.stderr and '`what = "path_coupling"`' in done.stderr
+    with pytest.raises(InputError, match=r'explored\(\) or `\[\[observe\]\]` with `what = "cwnd"`'):
+        Scenario.load(scenario).run().plot("cwnd")
+    done = forked(*shlex.split(again.strip("`"))[1:])
+    assert done.returncode == 0, done.stderr
+    done = forked("plot", run, "--y", "cwnd", "--out", tmp_path / "f.pdf")
+    assert done.returncode == 0, done.stderr
+    (run / "series" / "bulk.srtt.csv").unlink()  # datagrams have no round-trip time
+    done = forked("plot", run, "--y", "srtt", "--out", tmp_path / "f.pdf")
+    assert done.returncode == 2 and "nothing in this run has any" in done.stderr, done.stderr
 
 
 LASTS = """

@@ -20,7 +20,17 @@ from numpy.typing import NDArray
 from anabranch import si, timeline
 from anabranch.errors import InputError
 from anabranch.looks import COLOURS, LETTERS
-from anabranch.observed import AXES, LANE, STATES, arrivals, lasts_until, rate
+from anabranch.observed import (
+    AXES,
+    EXPLORED,
+    EXPLORED_PATHS,
+    LANE,
+    STATES,
+    arrivals,
+    lasts_until,
+    observer,
+    rate,
+)
 from anabranch.recorded import Recorded, Series
 from anabranch.si import Scale
 
@@ -166,6 +176,10 @@ def select(result: Recorded, kind: str, of: str | Iterable[str] | None) -> dict[
     if not found:
         kinds = sorted({name.rpartition(".")[2] for name in result.series})
         allowed = f"what the scenario observes: {', '.join(kinds) or 'nothing'}"
+        if kind in AXES:
+            what = observer(kind)
+            way = "Scenario.explored() or " if what in (*EXPLORED, *EXPLORED_PATHS) else ""
+            allowed += f'; {way}`[[observe]]` with `what = "{what}"` observes it'
         raise InputError.about("plot", "kind", kind, allowed)
     if of is None:
         return found
