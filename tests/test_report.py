@@ -125,6 +125,8 @@ def test_a_report_links_what_lies_beside_it(anabranch: Command, two_hosts: Path)
     links = set(re.findall(r'href="([^"#]+)"', page)) - {"data:,"}
     assert {"scenario.toml", "run.json", "capture.pcapng", "flows.csv", "series"} <= links
     assert all((out / link).exists() for link in links)
+    assert "In the folder of this page:" in page
+    assert all(f'<span class="soft">({link})</span>' in page for link in links)
     again = Scenario.load(out / "scenario.toml").run(trace_hash=True)
     assert f"trace {again.run['trace_hash']}" in result.stdout
 

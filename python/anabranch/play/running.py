@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import math
-import tempfile
 import time
 import tomllib
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
-from anabranch import report
 from anabranch.errors import AnabranchError
 from anabranch.experiment import RunResult, Scenario
 from anabranch.play import code
@@ -298,9 +296,8 @@ def _explorer(turned: Work, _request: Table) -> Table:
     turned.bounded()
     scenario = turned.scenario([])
     result = turned.guarded(lambda: scenario.explored().run())
-    with tempfile.TemporaryDirectory() as folder:
-        report.write_run_report(Path(folder), turned.source.name, result)
-        return {"html": (Path(folder) / "report.html").read_text("utf-8")}
+    page = importlib.import_module("anabranch.report.run").run_page  # which few turns need
+    return {"html": page(turned.source.name, result)}
 
 
 def _code(turned: Work, _request: Table) -> Table:
