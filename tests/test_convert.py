@@ -262,6 +262,7 @@ def test_a_trace_of_mahimahi_is_a_link_and_so_is_its_command_line(
     assert (link["trace"], link["delay"]) == ({"file": "cell.trace"}, "40 ms")
     assert link["queue"] == {
         "kind": "pie", "limit": "50 packets", "target": "20 ms", "burst": "75 ms",
+        "update": "30 ms", "delay": "rate", "alpha": 7.8125, "beta": 78.125,
     }  # fmt: skip
     assert link["impairments"] == [{"kind": "bernoulli", "rate": 0.01}]
     assert link["reverse"] == {
@@ -282,7 +283,14 @@ def test_a_trace_of_mahimahi_is_a_link_and_so_is_its_command_line(
         ("mm-loss sideways 0.1", "uplink or downlink"),
         ("mm-loss uplink 3", "from 0 to 1"),
         ("mm-link a b --once", "--once.*repeats"),
-        ("mm-link a b --uplink-queue=droptail", "packets=N or bytes=N"),
+        ("mm-link a b --uplink-queue=droptail", "droptail needs packets or bytes"),
+        ("mm-link a b --uplink-queue=droptail --uplink-queue-args=packets=5,bytes=9", "one limit"),
+        ("mm-link a b --uplink-queue=droptail --uplink-queue-args=packets=0", "packets.*above 0"),
+        ("mm-link a b --uplink-queue=droptail --uplink-queue-args=target=5", "known of droptail"),
+        ("mm-link a b --uplink-queue=codel --uplink-queue-args=packets=9", "target, interval, too"),
+        ("mm-link a b --uplink-queue=pie --uplink-queue-args=bytes=9,max_burst=5", "qdelay_ref"),
+        ("mm-link a b --uplink-queue=codel --uplink-queue-args=target=0.5", "target.*`0.5`.*whole"),
+        ("mm-link a b --uplink-queue-args=packets=9", "infinite"),
         ("mm-link a b --uplink-queue=drophead", "drophead.*droptail"),
         ("mm-onoff uplink 1 1", "mm-onoff.*known are mm-link"),
     ],
@@ -290,3 +298,21 @@ def test_a_trace_of_mahimahi_is_a_link_and_so_is_its_command_line(
 def test_what_mahimahi_has_and_we_have_not_is_told(line: str, told: str) -> None:
     with pytest.raises(InputError, match=told):
         convert(line, "text")
+
+
+@pytest.mark.parametrize("unit", ["packets", "bytes"])
+def test_queues_of_mahimahi_have_its_arguments_and_constants(unit: str) -> None:
+    """dropping_packet_queue.cc: a limit in either unit for every queue; codel_packet_queue.cc and
+    pie_packet_queue.cc: times in milliseconds, without defaults."""
+    queues = {
+        "codel": f"{unit}=4500, target=5, interval=100",
+        "pie": f"qdelay_ref=20,max_burst=75, {unit}=4500",
+    }
+    limit = f"4500 {'B' if unit == 'bytes' else unit}"
+    for kind, arguments in queues.items():
+        command = f"mm-link -u log up down --downlink-queue={kind}"
+        found = convert(f"{command} --downlink-queue-args='{arguments}'", "text").toml()
+        queue = tomllib.loads(found)["links"][0]["queue"]
+        assert (queue["kind"], queue["limit"]) == (kind, limit)
+        Scenario(found.replace('{ file = "down" }', "{ millis = [1] }")
+                 .replace('{ file = "up" }', "{ millis = [1] }")).resolved()  # fmt: skip

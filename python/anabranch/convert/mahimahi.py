@@ -1,11 +1,13 @@
 """Mahimahi: a command line of `mm-delay`, `mm-loss` and `mm-link`, or a trace alone.
 
-Grammar and defaults are those of its own help. Its shell is the client: the downlink is the way
-from the first end to the second, the uplink the way back.
+Grammar, defaults and units are those of its sources (`src/frontend/linkshell.cc`,
+`src/packet/*_packet_queue.cc`). Its shell is the client: the downlink is the way from the first end
+to the second, the uplink the way back.
 """
 
 from __future__ import annotations
 
+import re
 import shlex
 from decimal import Decimal, InvalidOperation
 
@@ -17,15 +19,22 @@ PREFIX = "mm-"
 INFINITE = "1 GB"
 """Of a queue without a limit, mm-link's default."""
 _WAYS = ("uplink", "downlink")
-_IGNORED = ("log", "meter-all", *(f"meter-{way}{what}" for way in _WAYS for what in ("", "-delay")))
-_QUEUES = {
-    "droptail": {"packets": "packets", "bytes": "B"},
-    "codel": {"packets": "packets", "target": "ms", "interval": "ms"},
-    "pie": {"packets": "packets", "qdelay_ref": "ms", "max_burst": "ms"},
+_METERS = ("meter-all", *(f"meter-{way}{what}" for way in _WAYS for what in ("", "-delay")))
+_LOGS = ("-u", "-d", *(f"--{way}-log" for way in _WAYS))
+_LIMITS = {"packets": "packets", "bytes": "B"}
+"""The arguments that say what may wait, with their units."""
+_TIMES: dict[str, dict[str, str]] = {
+    "droptail": {},
+    "codel": {"target": "target", "interval": "interval"},
+    "pie": {"qdelay_ref": "target", "max_burst": "burst"},
 }
-"""The arguments of each queue, with their units."""
-_FIELDS = {"packets": "limit", "bytes": "limit", "qdelay_ref": "target", "max_burst": "burst"}
-"""Fields of ours for arguments that have another name."""
+"""The arguments that each queue must have, in milliseconds, and our fields for them."""
+_CONSTANTS: dict[str, dict[str, object]] = {
+    "pie": {"update": "30 ms", "delay": "rate", "alpha": 7.8125, "beta": 78.125},
+}
+"""What is fixed in its sources and differs from our defaults. Its PIE multiplies delays in ms by
+0.125 and 1.25 and divides by 128, 32 and 16 where RFC 8033 §4.2 divides by 8, 2 and 1: from a
+probability of 0.001 on its gains are 62.5 times those of the RFC."""
 
 
 def is_trace(text: str) -> bool:
@@ -85,20 +94,20 @@ def _link(words: list[str], ways: dict[str, Way], file: str) -> None:
         word = words.pop(0)
         if word == "--":
             break
-        if not word.startswith("--"):
+        if not word.startswith("-"):
             if len(traces) == 2:
                 break  # the program
             traces.append(word)
             continue
-        option, equals, value = word[2:].partition("=")
-        way, _, what = option.partition("-")
-        if option in _IGNORED or (way in _WAYS and what == "log"):
-            if what == "log" and not equals:
+        option, equals, value = word.partition("=")
+        way, _, what = option[2:].partition("-")
+        if option in _LOGS:
+            if not equals:
                 _next(words, file, word)
         elif way in _WAYS and what in ("queue", "queue-args"):
             found = kinds if what == "queue" else arguments
             found[way] = value if equals else _next(words, file, word)
-        else:
+        elif option[2:] not in _METERS:
             raise no_counterpart(file, "option of mm-link", word, "a trace repeats from its end")
     if len(traces) < 2:
         raise InputError.about(file, "mm-link", " ".join(traces), "two traces: UPLINK DOWNLINK")
@@ -108,23 +117,33 @@ def _link(words: list[str], ways: dict[str, Way], file: str) -> None:
 
 
 def _queue(kind: str, arguments: str, file: str) -> dict[str, object]:
+    given = [part.strip() for part in arguments.split(",") if part.strip()]
     if kind == "infinite":
+        if given:
+            raise InputError.about(file, "queue-args", arguments, "none: the queue is infinite")
         return {"limit": INFINITE}
-    if kind not in _QUEUES:
-        instead = f"known are infinite, {', '.join(_QUEUES)}; docs/queues.md has more queues"
+    if kind not in _TIMES:
+        instead = f"known are infinite, {', '.join(_TIMES)}; docs/queues.md has more queues"
         raise no_counterpart(file, "queue", kind, instead)
     queue: dict[str, object] = {"kind": kind}
-    for each in filter(None, (part.strip() for part in arguments.split(","))):
+    for each in given:
         name, _, value = each.partition("=")
-        if name not in _QUEUES[kind]:
-            instead = f"known of {kind} are {', '.join(_QUEUES[kind])}"
+        if name in _LIMITS and "limit" in queue:
+            instead = f"a queue has one limit, as {queue['limit']}"
             raise no_counterpart(file, "queue-args", each, instead)
-        number = plain(_number(value, file, name))
-        queue[_FIELDS.get(name, name)] = f"{number} {_QUEUES[kind][name]}"
-    if "limit" not in queue:
-        allowed = f"packets=N{' or bytes=N' if kind == 'droptail' else ''}: {kind} needs it"
+        if name in _LIMITS:
+            queue["limit"] = f"{_positive(value, file, name)} {_LIMITS[name]}"
+        elif name in _TIMES[kind]:
+            queue[_TIMES[kind][name]] = f"{_positive(value, file, name)} ms"
+        else:
+            instead = f"known of {kind} are {', '.join((*_LIMITS, *_TIMES[kind]))}"
+            raise no_counterpart(file, "queue-args", each, instead)
+    needed = [name for name, field in _TIMES[kind].items() if field not in queue]
+    needed += [] if "limit" in queue else [" or ".join(_LIMITS)]
+    if needed:
+        allowed = f"NAME=NUMBER[, ...]: {kind} needs {', '.join(needed)}, too"
         raise InputError.about(file, "queue-args", arguments, allowed)
-    return queue
+    return queue | _CONSTANTS.get(kind, {})
 
 
 def _next(words: list[str], file: str, command: str) -> str:
@@ -141,3 +160,9 @@ def _number(word: str, file: str, what: str) -> Decimal:
     if not value.is_finite() or value < 0:
         raise InputError.about(file, what, word, "a number of 0 or more")
     return value
+
+
+def _positive(word: str, file: str, what: str) -> int:
+    if not re.fullmatch("[0-9]{1,10}", word) or not int(word):
+        raise InputError.about(file, what, word, "a whole number above 0")
+    return int(word)
