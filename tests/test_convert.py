@@ -316,3 +316,54 @@ def test_queues_of_mahimahi_have_its_arguments_and_constants(unit: str) -> None:
         assert (queue["kind"], queue["limit"]) == (kind, limit)
         Scenario(found.replace('{ file = "down" }', "{ millis = [1] }")
                  .replace('{ file = "up" }', "{ millis = [1] }")).resolved()  # fmt: skip
+    assert "# up is not here, and was not checked." in found
+
+
+TRACES = {
+    "": r"bad.trace: field `trace`: value ``.*a whole number of milliseconds on each line",
+    "0\n0\n": "bad.trace: field `trace`: value `0`.*the last above 0",
+    "1\n2.5\n": "bad.trace: line 2.*`2.5`.*whole number of milliseconds",
+    "1\n\n2\n": "bad.trace: line 2.*``.*whole number",
+    "1\n-2\n": "bad.trace: line 2.*`-2`",
+    "1\nfast\n": "bad.trace: line 2.*`fast`",
+    "4294967296\n": "bad.trace: line 1.*`4294967296`",
+    "5\n7\n4\n": "bad.trace: line 3.*`4`.*7 or more: dates do not descend",
+    "0\n4\n4\n10\n": "",
+    "4294967": "",
+}
+"""Texts of traces, and what is told of them."""
+
+
+@pytest.mark.parametrize("text", TRACES)
+def test_a_trace_is_checked_where_it_is_converted(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it takes and refuses is what a run takes and refuses."""
+    monkeypatch.chdir(tmp_path)
+    Path("bad.trace").write_text(text, encoding="utf-8")
+    ways = {"mm-link bad.trace bad.trace": "command"} | ({text: "bad.trace"} if text else {})
+    for said, file in ways.items():
+        if TRACES[text]:
+            with pytest.raises(InputError, match=TRACES[text]):
+                convert(said, file)
+        else:
+            assert "not checked" not in convert(said, file).toml()
+    scenario = Scenario.load(_beside(tmp_path))
+    if TRACES[text]:
+        with pytest.raises(InputError, match=r"bad\.trace"):
+            scenario.resolved()
+    else:
+        scenario.resolved()
+
+
+def _beside(folder: Path) -> Path:
+    """A scenario beside a trace."""
+    file = folder / "trace.toml"
+    file.write_text(convert("1\n", "bad.trace").toml(), encoding="utf-8")
+    return file
+
+
+def test_an_empty_file_is_told(anabranch: Command, tmp_path: Path) -> None:
+    (tmp_path / "cell.trace").touch()
+    done = anabranch("convert", tmp_path / "cell.trace")
+    assert done.returncode == 2 and "a trace of Mahimahi" in done.stderr

@@ -10,9 +10,11 @@ from __future__ import annotations
 import re
 import shlex
 from decimal import Decimal, InvalidOperation
+from pathlib import Path
 
 from anabranch.convert.link import Converted, Link, Way, no_counterpart, plain, seconds
 from anabranch.errors import InputError
+from anabranch.files import read_text
 
 PREFIX = "mm-"
 """What the names of Mahimahi's commands begin with."""
@@ -35,20 +37,39 @@ _CONSTANTS: dict[str, dict[str, object]] = {
 """What is fixed in its sources and differs from our defaults. Its PIE multiplies delays in ms by
 0.125 and 1.25 and divides by 128, 32 and 16 where RFC 8033 §4.2 divides by 8, 2 and 1: from a
 probability of 0.001 on its gains are 62.5 times those of the RFC."""
+_LATEST = 2**32 - 1
+"""The last millisecond that a trace may have."""
 
 
 def is_trace(text: str) -> bool:
-    """Whether the text is a trace: a millisecond on each line."""
-    return all(line.strip().isdecimal() for line in text.splitlines())
+    """Whether the text is meant to be a trace: it begins with a number."""
+    return text.lstrip()[:1].isdecimal()
 
 
-def trace(file: str, ends: tuple[str, str]) -> Converted:
+def trace(text: str, file: str, ends: tuple[str, str]) -> Converted:
     """The link that a trace describes, the same both ways."""
+    _check(text, file)
     note = "A trace says nothing of the delay, nor of the queue."
     return Converted([Link(ends, Way(trace=file), Way(trace=file))], "", ends, notes=(note, BESIDE))
 
 
 BESIDE = "The file of a trace is found from the folder of this scenario."
+
+
+def _check(text: str, file: str) -> None:
+    """Refuses a trace that no run could read."""
+    last = 0
+    for number, line in enumerate(text.splitlines(), 1):
+        place, date = f"{file}: line {number}", line.strip()
+        if not re.fullmatch("[0-9]{1,10}", date) or int(date) > _LATEST:
+            raise InputError.about(place, "trace", date, "a whole number of milliseconds")
+        if int(date) < last:
+            raise InputError.about(place, "trace", date, f"{last} or more: dates do not descend")
+        last = int(date)
+    if not last:
+        value = "0" if text else ""
+        allowed = "a whole number of milliseconds on each line, the last above 0"
+        raise InputError.about(file, "trace", value, allowed)
 
 
 def mahimahi(text: str, file: str, ends: tuple[str, str], line: str) -> Converted:
@@ -75,7 +96,7 @@ def mahimahi(text: str, file: str, ends: tuple[str, str], line: str) -> Converte
                 instead = "a second link in a row: write both into one scenario"
                 raise no_counterpart(file, "command", command, instead)
             _link(words, ways, file)
-            notes.append(BESIDE)
+            notes += [BESIDE, *_checked(ways)]
         else:
             instead = "known are mm-link, mm-delay, mm-loss; see docs/coming-from/mahimahi.md"
             raise no_counterpart(file, "command", command, instead)
@@ -83,6 +104,17 @@ def mahimahi(text: str, file: str, ends: tuple[str, str], line: str) -> Converte
     if down.trace is None:
         notes.append(f"The line is taken to have {line}: --line says another rate.")
     return Converted([Link(ends, down, up)], line, ends, notes=tuple(notes))
+
+
+def _checked(ways: dict[str, Way]) -> list[str]:
+    """Refuses traces that no run could read; names those that are not where mm-link finds them."""
+    notes = []
+    for name in dict.fromkeys(way.trace for way in ways.values() if way.trace is not None):
+        if Path(name).exists():
+            _check(read_text(Path(name)), name)
+        else:
+            notes.append(f"{name} is not here, and was not checked.")
+    return notes
 
 
 def _link(words: list[str], ways: dict[str, Way], file: str) -> None:
