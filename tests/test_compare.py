@@ -13,7 +13,7 @@ import pytest
 
 from anabranch import InputError, Scenario, comparison, report, stats, tables
 from anabranch.comparison import Row
-from anabranch.report.comparison import shown
+from anabranch.report.comparison import comparison_charts, shown
 from anabranch.stats import Estimate
 from anabranch.trials import Trial, worlds
 from conftest import TWO_HOSTS, Command
@@ -74,6 +74,23 @@ def test_a_comparison_has_a_report(tmp_path: Path) -> None:
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "<strong>5</strong> agree" in page and "Mbit/s" in page and "2 &lt;ms&gt;" in page
     assert page.count('data-chart="') >= 3
+
+
+def test_differences_are_drawn_over_their_margins() -> None:
+    rates = replace(_row([9.5, 9.51, 9.52], [9.5, 9.51, 9.56]), measure="goodput Mbit/s")
+    slow = replace(_row([0.9, 0.91, 0.9], [0.9, 0.9, 0.92]), measure="goodput Mbit/s", flow="g")
+    nothing = replace(_row([0.0, 0.0], [0.0, 0.0]), measure="timeouts")
+    worlds, differences = comparison_charts([rates, slow, nothing])
+    assert (worlds.title, differences.title) == ("goodput", "goodput, live - simulated")
+    assert differences.xnames == worlds.xnames == ["reno, f", "reno, g"]
+    assert differences.y == "paired difference (kbit/s)"
+    margin, drawn = differences.traces
+    assert (margin.kind, drawn.kind) == ("bands", "marks")
+    assert margin.high == pytest.approx([row.bound * 1e3 for row in (rates, slow)])
+    assert margin.low == [-each for each in margin.high]
+    for name, end in (("y", "mean"), ("low", "ci_low"), ("high", "ci_high")):
+        expected = [getattr(row.difference, end) * 1e3 for row in (rates, slow)]
+        assert getattr(drawn, name) == pytest.approx(expected)
 
 
 def test_measures_of_a_flow() -> None:

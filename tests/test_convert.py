@@ -56,8 +56,10 @@ def test_a_bare_number_is_microseconds_and_the_models_letters_are_kept() -> None
     ]
 
 
-def test_reordering_sends_some_at_once() -> None:
-    (link,) = links("tc qdisc add dev x root netem delay 10ms reorder 25%")
+@pytest.mark.parametrize("more", ["", " 0%", " gap 1", " gap 0"])
+def test_reordering_sends_some_at_once(more: str) -> None:
+    """tc takes `reorder` without a gap for one with `gap 1`."""
+    (link,) = links(f"tc qdisc add dev x root netem delay 10ms reorder 25%{more}")
     assert link["delay"] == "0 s"
     assert link["impairments"] == [{"kind": "reorder", "probability": 0.75, "extra": "10 ms"}]
 
@@ -128,7 +130,14 @@ tc qdisc add dev y root codel limit 50 ce_threshold 1ms
         ("fq_codel memory_limit 4mb", "memory_limit.*known are limit, flows"),
         ("netem loss 1% 25%", "correlation of loss.*gemodel"),
         ("netem loss state 1%", "state.*gilbert-elliott"),
-        ("netem delay 1ms reorder 5% gap 3", "gap.*reorder-distance"),
+        ("netem delay 10ms reorder 25% 50%", "correlation of reorder.*`50%`.*leave.*out"),
+        ("netem delay 10ms reorder 25% 50% gap 5", "correlation of reorder.*leave.*out"),
+        ("netem gap 5 delay 10ms reorder 25%", "gap.*`5`.*reorder 12.5% sends as many"),
+        ("netem delay 10ms reorder 100% gap 5", "gap.*`5`.*reorder 20% sends as many"),
+        ("netem delay 10ms gap 5", "gap.*`5`.*beside reorder"),
+        ("netem delay 10ms reorder 0% gap 5", "gap.*`5`.*beside reorder"),
+        ("netem reorder 25%", "reorder.*`25%`.*with a delay.*delay 10ms reorder 25%"),
+        ("netem delay 10ms 2ms reorder 25%", "reorder with jitter.*by itself"),
         ("netem delay 1ms slot 5ms", "slot"),
         ("netem delay fast", "a time, as 10ms"),
         ("netem loss 120%", "0% to 100%"),
@@ -253,6 +262,7 @@ def test_a_trace_of_mahimahi_is_a_link_and_so_is_its_command_line(
     assert (link["trace"], link["delay"]) == ({"file": "cell.trace"}, "40 ms")
     assert link["queue"] == {
         "kind": "pie", "limit": "50 packets", "target": "20 ms", "burst": "75 ms",
+        "update": "30 ms", "delay": "rate", "alpha": 7.8125, "beta": 78.125,
     }  # fmt: skip
     assert link["impairments"] == [{"kind": "bernoulli", "rate": 0.01}]
     assert link["reverse"] == {
@@ -273,7 +283,14 @@ def test_a_trace_of_mahimahi_is_a_link_and_so_is_its_command_line(
         ("mm-loss sideways 0.1", "uplink or downlink"),
         ("mm-loss uplink 3", "from 0 to 1"),
         ("mm-link a b --once", "--once.*repeats"),
-        ("mm-link a b --uplink-queue=droptail", "packets=N or bytes=N"),
+        ("mm-link a b --uplink-queue=droptail", "droptail needs packets or bytes"),
+        ("mm-link a b --uplink-queue=droptail --uplink-queue-args=packets=5,bytes=9", "one limit"),
+        ("mm-link a b --uplink-queue=droptail --uplink-queue-args=packets=0", "packets.*above 0"),
+        ("mm-link a b --uplink-queue=droptail --uplink-queue-args=target=5", "known of droptail"),
+        ("mm-link a b --uplink-queue=codel --uplink-queue-args=packets=9", "target, interval, too"),
+        ("mm-link a b --uplink-queue=pie --uplink-queue-args=bytes=9,max_burst=5", "qdelay_ref"),
+        ("mm-link a b --uplink-queue=codel --uplink-queue-args=target=0.5", "target.*`0.5`.*whole"),
+        ("mm-link a b --uplink-queue-args=packets=9", "infinite"),
         ("mm-link a b --uplink-queue=drophead", "drophead.*droptail"),
         ("mm-onoff uplink 1 1", "mm-onoff.*known are mm-link"),
     ],
@@ -281,3 +298,72 @@ def test_a_trace_of_mahimahi_is_a_link_and_so_is_its_command_line(
 def test_what_mahimahi_has_and_we_have_not_is_told(line: str, told: str) -> None:
     with pytest.raises(InputError, match=told):
         convert(line, "text")
+
+
+@pytest.mark.parametrize("unit", ["packets", "bytes"])
+def test_queues_of_mahimahi_have_its_arguments_and_constants(unit: str) -> None:
+    """dropping_packet_queue.cc: a limit in either unit for every queue; codel_packet_queue.cc and
+    pie_packet_queue.cc: times in milliseconds, without defaults."""
+    queues = {
+        "codel": f"{unit}=4500, target=5, interval=100",
+        "pie": f"qdelay_ref=20,max_burst=75, {unit}=4500",
+    }
+    limit = f"4500 {'B' if unit == 'bytes' else unit}"
+    for kind, arguments in queues.items():
+        command = f"mm-link -u log up down --downlink-queue={kind}"
+        found = convert(f"{command} --downlink-queue-args='{arguments}'", "text").toml()
+        queue = tomllib.loads(found)["links"][0]["queue"]
+        assert (queue["kind"], queue["limit"]) == (kind, limit)
+        Scenario(found.replace('{ file = "down" }', "{ millis = [1] }")
+                 .replace('{ file = "up" }', "{ millis = [1] }")).resolved()  # fmt: skip
+    assert "# up is not here, and was not checked." in found
+
+
+TRACES = {
+    "": r"bad.trace: field `trace`: value ``.*a whole number of milliseconds on each line",
+    "0\n0\n": "bad.trace: field `trace`: value `0`.*the last above 0",
+    "1\n2.5\n": "bad.trace: line 2.*`2.5`.*whole number of milliseconds",
+    "1\n\n2\n": "bad.trace: line 2.*``.*whole number",
+    "1\n-2\n": "bad.trace: line 2.*`-2`",
+    "1\nfast\n": "bad.trace: line 2.*`fast`",
+    "4294967296\n": "bad.trace: line 1.*`4294967296`",
+    "5\n7\n4\n": "bad.trace: line 3.*`4`.*7 or more: dates do not descend",
+    "0\n4\n4\n10\n": "",
+    "4294967": "",
+}
+"""Texts of traces, and what is told of them."""
+
+
+@pytest.mark.parametrize("text", TRACES)
+def test_a_trace_is_checked_where_it_is_converted(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it takes and refuses is what a run takes and refuses."""
+    monkeypatch.chdir(tmp_path)
+    Path("bad.trace").write_text(text, encoding="utf-8")
+    ways = {"mm-link bad.trace bad.trace": "command"} | ({text: "bad.trace"} if text else {})
+    for said, file in ways.items():
+        if TRACES[text]:
+            with pytest.raises(InputError, match=TRACES[text]):
+                convert(said, file)
+        else:
+            assert "not checked" not in convert(said, file).toml()
+    scenario = Scenario.load(_beside(tmp_path))
+    if TRACES[text]:
+        with pytest.raises(InputError, match=r"bad\.trace"):
+            scenario.resolved()
+    else:
+        scenario.resolved()
+
+
+def _beside(folder: Path) -> Path:
+    """A scenario beside a trace."""
+    file = folder / "trace.toml"
+    file.write_text(convert("1\n", "bad.trace").toml(), encoding="utf-8")
+    return file
+
+
+def test_an_empty_file_is_told(anabranch: Command, tmp_path: Path) -> None:
+    (tmp_path / "cell.trace").touch()
+    done = anabranch("convert", tmp_path / "cell.trace")
+    assert done.returncode == 2 and "a trace of Mahimahi" in done.stderr

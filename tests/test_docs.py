@@ -113,7 +113,7 @@ def test_programs_in_documents_run(tmp_path: Path) -> None:
         body
         for document in DOCUMENTS
         for body in blocks(document, "python")
-        if "Network(" in body or "Sweep(" in body or "library." in body
+        if any(part in body for part in ("Network(", "Sweep(", "library.", "paper.save("))
     ]
     assert len(programs) >= 3
     for body in programs:

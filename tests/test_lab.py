@@ -14,6 +14,7 @@ from anabranch.play.lab.measures import MEASURES, run
 from anabranch.play.lab.notebooks import notebook
 from anabranch.play.lab.showing import show
 from anabranch.play.running import answer
+from anabranch.play.series import late_goodput, late_path_rate
 from conftest import Command
 
 ROOT = Path(__file__).parents[1]
@@ -109,6 +110,40 @@ def test_the_tables_of_the_page_have_what_answers_speak_of(buffer: int) -> None:
     assert link["used"] * 100 == pytest.approx(MEASURES["used"](result, "bottleneck 10"))
 
 
+def test_flows_over_two_paths_have_a_row_for_each() -> None:
+    """As the answers have them: of the second half of the run, after slow start."""
+    changes = {"flows.phone.window": "lia"}
+    found = answer({"scenario": "lab:two-paths", "changes": changes, "want": "run"}, None)
+    phone, *others = found["flows"]
+    assert [flow["paths"] for flow in others] == [[], []]
+    result = run("lab:two-paths", changes)
+    rates = {path["path"].rpartition(".")[2]: path["mbps"] for path in phone["paths"]}
+    assert set(rates) == {"wifi", "lte"}
+    for name, rate in rates.items():
+        measured_here = MEASURES["path_rate"](result, f"phone phone.{name}")
+        assert rate == pytest.approx(measured_here, rel=0.02)
+    assert sum(rates.values()) == pytest.approx(phone["mbps"], rel=0.05)
+    assert all(path["rtt_s"] > 0.02 and path["resent"] > 0 for path in phone["paths"])
+
+
+def test_rates_of_flows_that_go_on_are_of_the_second_half() -> None:
+    """Of those that end, of all of them."""
+    scenario = setting("lab:rtt", {"duration": 20})
+    whole, half = scenario.run(), scenario.set('duration="10 s"').run()
+    for late, early in zip(whole.flows, half.flows, strict=True):
+        expected = (late.bytes - early.bytes) * 8e-6 / 10
+        assert late_goodput(whole, late) == pytest.approx(expected)
+        assert late_goodput(whole, late) != pytest.approx(late.goodput_bps / 1e6, rel=0.001)
+    ended = setting("lab:slow-start", {}).run()
+    assert late_goodput(ended, ended.flows[0]) == ended.flows[0].goodput_bps / 1e6
+    paths, earlier = (setting("lab:two-paths", {"duration": seconds}).run() for seconds in (20, 10))
+    for late_path, early_path in zip(paths.paths, earlier.paths, strict=True):
+        rate = late_path_rate(paths, paths.flows[0], late_path)
+        assert late_path.new_bytes is not None and early_path.new_bytes is not None
+        expected = (late_path.new_bytes - early_path.new_bytes) * 8e-6 / 10
+        assert rate == pytest.approx(expected, rel=0.02)
+
+
 def test_segments_are_without_timestamps_where_there_are_none() -> None:
     asked = {"scenario": "lab:losses", "changes": {}, "want": "run"}
     assert [flow["segment"] for flow in answer(asked, None)["flows"]] == [1000]
@@ -133,6 +168,28 @@ def test_what_notebooks_show_has_units_that_fit(
     labels = [axes.get_ylabel() for axes in figure.axes]
     assert labels[:2] == ["rate (Mbit/s)"] * 2
     assert labels[2] == labels[3] and labels[2].startswith("smoothed RTT (")
+
+
+def test_notebooks_show_paths_and_windows_in_segments(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    figure = Figure()
+    monkeypatch.setattr("matplotlib.pyplot.show", lambda: None)
+    monkeypatch.setattr("matplotlib.pyplot.subplots", lambda *a, **k: _drawn(figure, *a, **k))
+    show("lab:two-paths", {"duration": 5}, kinds=("cwnd",))
+    rows = capsys.readouterr().out.splitlines()
+    assert re.search(
+        r"^    server.x to phone.wifi: [0-9.]{4} Mbit/s, \d+ packets", "\n".join(rows), re.M
+    )
+    assert sum(" to phone.lte: " in row for row in rows) == 1
+    assert figure.axes[0].child_axes == []  # paths have segments of their own size
+    figure.clear()
+    (result,) = show("lab:sawtooth", {"duration": 5}, kinds=("cwnd",))
+    (right,) = figure.axes[0].child_axes
+    assert right.get_ylabel() == "segments of 1448 bytes"
+    peak = result.series["long.cwnd"]["value"].max()
+    figure.draw_without_rendering()
+    assert right.get_ylim()[1] == pytest.approx(peak / 1448, rel=0.1)
 
 
 def _drawn(figure: Figure, rows: int, columns: int, **_: object) -> tuple[Figure, object]:

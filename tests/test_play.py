@@ -7,6 +7,7 @@ import base64
 import itertools
 import json
 import math
+import re
 import subprocess
 import sys
 import time
@@ -490,6 +491,8 @@ def test_the_explorer_is_a_page_of_the_report(played: Server) -> None:
     status, headers, body = played.ask("GET", f"{played.path}explorer?state={state}")
     assert status == 200 and b"Time-sequence explorer" in body
     assert "script-src 'unsafe-inline'" in headers["content-security-policy"]
+    links = set(re.findall(r'href="([^"]+)"', body.decode()))
+    assert links == {"data:,", "#content"}  # nothing lies beside it
     assert played.ask("GET", f"{played.path}explorer?state=x")[0] == 400
     wrong = '{"scenario":"x","changes":{}}'.replace('"', "%22")
     assert played.ask("GET", f"{played.path}explorer?state={wrong}")[0] == 422

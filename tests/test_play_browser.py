@@ -324,6 +324,17 @@ def test_a_fast_link_with_a_name_keeps_its_row(chromium: Any, played: Server) ->
         assert "segments of 1448 bytes" in window.locator("figcaption").text_content()
 
 
+def test_paths_have_rows_below_their_flow(chromium: Any, played: Server) -> None:
+    with page(chromium, played, "#scenario=lab:two-paths") as tab:
+        rows = tab.locator("table.flows tbody tr")
+        names = [text.strip() for text in rows.locator("th").all_text_contents()]
+        assert names == ["phone", "phone wifi", "phone lte", "tablet", "laptop"]
+        cells = [row.locator("td").all_text_contents() for row in rows.all()[:3]]
+        total, *paths = (float(row[0]) for row in cells)
+        assert sum(paths) == pytest.approx(total, rel=0.05)
+        assert len({len(row) for row in cells}) == 1
+
+
 STATES = {
     "one": "",
     "two": "#scenario=lab:bufferbloat&compare=1&b.links.bottleneck.queue=fq-codel",

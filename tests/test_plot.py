@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import shlex
 from dataclasses import replace
 from pathlib import Path
 
@@ -273,6 +274,29 @@ def test_a_sweep_draws_itself(swept: Path) -> None:
     assert [each.get_ylabel() or True for each in figure.axes]
 
 
+def test_a_run_draws_itself_in_the_size_of_a_paper() -> None:
+    """As sweeps do: as wide as columns, with letters of 8 points, without a title."""
+    run = Scenario(TWO_HOSTS).explored().run()
+    for kind in ("cwnd", "delivery", "time-sequence", "arrivals"):
+        for given, inches in (
+            ({"columns": 1}, (3.4, 0.66 * 3.4)),
+            ({"columns": 2, "height": 2.5}, (7.0, 2.5)),
+            ({"height": 1.5}, (3.4, 1.5)),
+        ):
+            figure = run.plot(kind, **given)
+            assert tuple(figure.get_size_inches()) == pytest.approx(inches)
+            (axes,) = figure.axes
+            assert axes.get_title() == "" and axes.xaxis.label.get_fontsize() == 8
+    assert tuple(run.plot("cwnd").get_size_inches()) == (6.4, 4.0)
+    lanes = run.plot("timeline", columns=1, height=2.0)
+    assert tuple(lanes.get_size_inches()) == pytest.approx((3.4, 2.0))
+    with pytest.raises(InputError, match=r"columns.*`2`.*axes"):
+        run.plot("cwnd", axes=run.plot("cwnd").axes[0], columns=2)
+    for columns in (0, 9):
+        with pytest.raises(InputError, match=r"columns.*0\.5 to 4"):
+            run.plot("cwnd", columns=columns)
+
+
 def test_the_example_of_wifi_and_lte(tmp_path: Path) -> None:
     """Coupled windows move the download from Wi-Fi, which loses packets, to LTE."""
     plan = sweeps.load(ROOT / "examples" / "sweeps" / "wifi-lte.toml")
@@ -334,6 +358,33 @@ def test_a_flow_without_samples_is_left_out(forked: Command, tmp_path: Path) -> 
     assert set(found.data["flow"]) == {"bulk"}
     shown = forked("view", *runs, "--out", tmp_path / "both")
     assert shown.returncode == 0, shown.stderr
+
+
+def test_what_was_not_observed_is_told_with_the_command_that_does(
+    forked: Command, tmp_path: Path
+) -> None:
+    """The command in the message does what it says; a series without samples is told as such."""
+    scenario, run = tmp_path / "ping.toml", tmp_path / "a run"
+    scenario.write_text(UDP_BESIDE_TCP.replace("observe = [", "# ["), encoding="utf-8")
+    assert forked("run", scenario, "--seed", "7", "--out", run).returncode == 0
+    done = forked("plot", run, "--y", "cwnd", "--out", tmp_path / "f.pdf")
+    again = f"`anabranch run '{run}/scenario.toml' --seed=7 --explore --out '{run}'`"
+    assert done.returncode == 2 and again in done.stderr, done.stderr
+    assert 'or `[[observe]]` with `what = "cwnd"`' in done.stderr
+    for y, what in (("arrivals", "packets"), ("delivery", "received"), ("timeline", "events")):
+        done = forked("plot", run, "--y", y, "--out", tmp_path / "f.pdf")
+        assert again in done.stderr and f'`what = "{what}"`' in done.stderr, done.stderr
+    done = forked("plot", run, "--y", "path_coupling", "--out", tmp_path / "f.pdf")
+    assert "--explore" not in done.stderr and '`what = "path_coupling"`' in done.stderr
+    with pytest.raises(InputError, match=r'explored\(\) or `\[\[observe\]\]` with `what = "cwnd"`'):
+        Scenario.load(scenario).run().plot("cwnd")
+    done = forked(*shlex.split(again.strip("`"))[1:])
+    assert done.returncode == 0, done.stderr
+    done = forked("plot", run, "--y", "cwnd", "--out", tmp_path / "f.pdf")
+    assert done.returncode == 0, done.stderr
+    (run / "series" / "bulk.srtt.csv").unlink()  # datagrams have no round-trip time
+    done = forked("plot", run, "--y", "srtt", "--out", tmp_path / "f.pdf")
+    assert done.returncode == 2 and "nothing in this run has any" in done.stderr, done.stderr
 
 
 LASTS = """

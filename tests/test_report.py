@@ -125,6 +125,8 @@ def test_a_report_links_what_lies_beside_it(anabranch: Command, two_hosts: Path)
     links = set(re.findall(r'href="([^"#]+)"', page)) - {"data:,"}
     assert {"scenario.toml", "run.json", "capture.pcapng", "flows.csv", "series"} <= links
     assert all((out / link).exists() for link in links)
+    assert "In the folder of this page:" in page
+    assert all(f'<span class="soft">({link})</span>' in page for link in links)
     again = Scenario.load(out / "scenario.toml").run(trace_hash=True)
     assert f"trace {again.run['trace_hash']}" in result.stdout
 
@@ -231,7 +233,7 @@ def test_a_sweep_folds_many_pairs(tmp_path: Path) -> None:
     assert "<summary>The mean of each metric at each point (8 rows)</summary>" in page
 
 
-def test_the_headline_of_a_study_stands_before_its_claims(tmp_path: Path) -> None:
+def test_the_headline_of_a_study_stands_behind_its_claims(tmp_path: Path) -> None:
     folder = tmp_path / "mcubic"
     rows = [{"series": "a", "x": x, "mean": x, "ci_low": x, "ci_high": x, "n": 1} for x in (1, 2)]
     plot = Plot("Points", "x", "y")
@@ -246,7 +248,7 @@ def test_the_headline_of_a_study_stands_before_its_claims(tmp_path: Path) -> Non
     assert 'href="mcubic/report.html#C1"' in overview
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert page.count("TWO") == page.count("ONE") == 1
-    assert page.index("TWO") < page.index('id="C1"') < page.index("ONE")
+    assert page.index('id="C1"') < page.index("TWO") < page.index("ONE")
     assert "<strong>two</strong>" not in page  # a name of a file says nothing to a reader
 
 
@@ -263,6 +265,25 @@ def test_each_number_of_a_claim_has_its_verdict(tmp_path: Path) -> None:
     assert "does not hold</span> <span" in rows[0] and "by the mean over" in rows[0]
     assert "holds in part</span> <span" in rows[1] and "in 2 of 3 conditions" in rows[1]
     assert "judged by that mean" in page
+
+
+def test_claims_come_first_and_the_rest_is_folded(tmp_path: Path) -> None:
+    """The rule of verdicts stands behind them; source, note and other numbers are folded."""
+    statement = Statement.of("it", Exact.of([1.0]), near(1, 1))
+    claim = Claim("C1", "It is.", [statement, statement], "A note.", source="section 4")
+    folder = tmp_path / "mcubic"
+    StudyResult("mcubic", "M", "R", "Q?", "An abstract.", "full", [claim], [], [], [], "").save(
+        folder
+    )
+    study_report.write_study_report(tmp_path)
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    body = page[page.index("<h1>") :]
+    open_ = re.sub(r"<details.*?</details>", "", body, flags=re.DOTALL)
+    assert all(text in open_ for text in ("Q?", "It is.", 'class="measures"', "verdict holds"))
+    for text in ("An abstract.", "A note.", "section 4", "judged by that mean", "Marks of claims"):
+        assert text in body and text not in open_, text
+    assert body.index('id="C1"') < body.index("judged by that mean")
+    assert "<summary>C1: all 2 numbers, source, note</summary>" in body
 
 
 def test_a_figure_stands_with_the_claim_that_it_shows() -> None:

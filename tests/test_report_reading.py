@@ -181,6 +181,36 @@ def test_on_a_phone_a_sweep_is_its_figures(chromium: Any, pages: dict[str, Path]
         context.close()
 
 
+def test_on_a_phone_a_study_begins_with_its_claims(chromium: Any, pages: dict[str, Path]) -> None:
+    """The first stands on the first screen, with each verdict beside the picture of its number."""
+    context = chromium.new_context(viewport={"width": 390, "height": 844})
+    tab = context.new_page()
+    tab.goto(pages["study"].as_uri())
+    tab.wait_for_selector("html[data-ready]")
+    assert tab.locator(".claim").first.bounding_box()["y"] < 600
+    for number in tab.locator(".claim dd").all():
+        picture, verdict = (number.locator(each).bounding_box() for each in (".bullet", ".verdict"))
+        assert verdict["x"] > picture["x"] + picture["width"]
+        assert abs(verdict["y"] - picture["y"]) < 12
+    context.close()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_page_alone_says_which_files_its_links_need(
+    chromium: Any, pages: dict[str, Path], kind: str
+) -> None:
+    """A copy that was mailed: each link to another file has the file's place beside it."""
+    context = chromium.new_context()
+    tab = context.new_page()
+    tab.goto(pages[kind].as_uri())
+    shown = tab.locator("main").inner_text()
+    links = [link.get_attribute("href") for link in tab.locator("main a").all()]
+    places = {link.partition("#")[0] for link in links} - {""}
+    assert all(f"({place})" in shown for place in places), places
+    assert bool(places) == (kind in ("run", "sweep", "overview", "study"))
+    context.close()
+
+
 def test_links_between_pages_lead_to_claims(chromium: Any, pages: dict[str, Path]) -> None:
     context = chromium.new_context()
     tab = context.new_page()

@@ -33,9 +33,19 @@ LIBRARY = "library:"
 class Result(Recorded):
     """A result, with what notebooks show of it."""
 
-    def plot(self, kind: str, of: str | Sequence[str] | None = None, axes: Any = None) -> Figure:
-        """A figure of what was observed, see `anabranch.plot.plot`."""
-        figure: Figure = importlib.import_module("anabranch.plot").plot(self, kind, of, axes)
+    def plot(
+        self,
+        kind: str,
+        of: str | Sequence[str] | None = None,
+        axes: Any = None,
+        *,
+        columns: float | None = None,
+        height: float | None = None,
+    ) -> Figure:
+        """A figure of what was observed, see `anabranch.plot.plot`. `columns` of a paper are its
+        width, `height` is in inches."""
+        drawn = importlib.import_module("anabranch.plot").plot
+        figure: Figure = drawn(self, kind, of, axes, columns=columns, height=height)
         return figure
 
     def timeline(self) -> list[Event]:

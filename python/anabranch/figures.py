@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 
 from anabranch import looks
 from anabranch.files import write_bytes, write_text
-from anabranch.looks import COLOURS, DASHES, MARKERS, Look, Plot, description
+from anabranch.looks import COLOURS, DASHES, LETTERS, MARKERS, Look, Plot, description
 from anabranch.tables import read_csv
 
 __all__ = [
@@ -57,7 +57,7 @@ def redrawn(csv_file: Path, size: tuple[float, float], title: bool = False) -> F
     form, plot = looks.read(csv_file)
     if not title:
         plot = replace(plot, title="")
-    with mpl.rc_context({"font.size": 8}):
+    with mpl.rc_context({"font.size": LETTERS}):
         return (_times if form == "times" else _points)(csv_file, plot, size)
 
 

@@ -11,6 +11,8 @@ from typing import Literal
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 MARKERS = "os^Dvx+"
 DASHES = ("-", "--", "-.", ":")
+LETTERS = 8
+"""Points of the letters of a figure for a paper."""
 
 
 @dataclass(frozen=True)

@@ -87,6 +87,15 @@ MEASURES = {
 """By the names that `compare.csv` has."""
 
 
+def observer(kind: str) -> str:
+    """The `what` of `[[observe]]` for a kind of series, or for a rate that follows from one.
+
+    >>> [observer(kind) for kind in ("cwnd", "sends", "arrivals", "delivery")]
+    ['cwnd', 'packets', 'packets', 'received']
+    """
+    return "packets" if kind in (*LANE, "arrivals") else kind.replace("delivery", "received")
+
+
 def natural(name: object) -> list[tuple[int, int, str]]:
     """A key that sorts numbers in names by their value: web-2 before web-10.
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
+import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -18,21 +19,52 @@ from numpy.typing import NDArray
 
 from anabranch import si, timeline
 from anabranch.errors import InputError
-from anabranch.looks import COLOURS
-from anabranch.observed import AXES, LANE, STATES, arrivals, lasts_until, rate
+from anabranch.looks import COLOURS, LETTERS
+from anabranch.observed import (
+    AXES,
+    EXPLORED,
+    EXPLORED_PATHS,
+    LANE,
+    STATES,
+    arrivals,
+    lasts_until,
+    observer,
+    rate,
+)
 from anabranch.recorded import Recorded, Series
 from anabranch.si import Scale
 
 
 def plot(
-    result: Recorded, kind: str, of: str | Iterable[str] | None = None, axes: Axes | None = None
+    result: Recorded,
+    kind: str,
+    of: str | Iterable[str] | None = None,
+    axes: Axes | None = None,
+    *,
+    columns: float | None = None,
+    height: float | None = None,
 ) -> Figure:
     """Every observed series of a kind: `cwnd`, `queue`, `path_cwnd`, ...; or `time-sequence`,
-    `timeline`, `arrivals` or `delivery`. `of` names flows, paths or links."""
+    `timeline`, `arrivals` or `delivery`. `of` names flows, paths or links.
+
+    With `columns` of a paper, or `height` in inches, the figure has that size, letters of 8 points
+    and no title, as `SweepResult.plot` draws."""
+    asked = {"columns": columns, "height": height}
+    sized = {name: given for name, given in asked.items() if given is not None}
+    if sized and axes is not None:
+        name, given = next(iter(sized.items()))
+        raise InputError.about("plot", name, f"{given:g}", "nothing with `axes`, which have a size")
     if kind == "timeline":
         lanes = importlib.import_module("anabranch.plotting.lanes")  # with plotnine: a second
-        drawn: Figure = lanes.figure(timeline.events(result), result.run.end_s, axes=axes)
+        happened = timeline.events(result)
+        drawn: Figure = lanes.figure(happened, result.run.end_s, axes=axes, **sized)
         return drawn
+    if sized:
+        paper = importlib.import_module("anabranch.plotting.paper")
+        with mpl.rc_context({"font.size": LETTERS}):
+            size = paper.size(1.0 if columns is None else columns, height)
+            own = Figure(figsize=size, layout="constrained")
+            return plot(result, kind, of, own.add_subplot())
     if kind == "time-sequence":
         return time_sequence(result, of, axes)
     if kind == "arrivals":
@@ -144,6 +176,10 @@ def select(result: Recorded, kind: str, of: str | Iterable[str] | None) -> dict[
     if not found:
         kinds = sorted({name.rpartition(".")[2] for name in result.series})
         allowed = f"what the scenario observes: {', '.join(kinds) or 'nothing'}"
+        if kind in AXES:
+            what = observer(kind)
+            way = "Scenario.explored() or " if what in (*EXPLORED, *EXPLORED_PATHS) else ""
+            allowed += f'; {way}`[[observe]]` with `what = "{what}"` observes it'
         raise InputError.about("plot", "kind", kind, allowed)
     if of is None:
         return found
@@ -161,6 +197,11 @@ def _colours() -> Iterator[str]:
 
 _SCALES: WeakKeyDictionary[Axes, tuple[str, Scale]] = WeakKeyDictionary()
 """The unit and the scale of what was drawn into axes."""
+
+
+def scale_of(axes: Axes) -> Scale:
+    """The scale of what one of these functions drew into axes."""
+    return _SCALES[axes][1]
 
 
 def _scaled(axes: Axes, values: NDArray[Any], unit: str, name: str) -> Scale:

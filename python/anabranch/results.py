@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -119,12 +120,39 @@ def _run(place: Path, y: str | None) -> Frame:
         raise InputError.about(str(place), "--y", y, one_of(name, there))
     table = pd.read_csv(file)
     if column not in table or not pd.api.types.is_numeric_dtype(table[column]):
+        if y in (*RATES, *observed.AXES):
+            raise _unobserved(place, y, [*rates, *kinds])
         columns = [each for each in table if pd.api.types.is_numeric_dtype(table[each])]
         raise InputError.about(
             str(place), "--y", y, one_of(column, [*columns, *rates, *kinds, TIMELINE])
         )
     varied = tuple(each for each in SUBJECTS if each in table)
     return Frame(table, column, si.unit_of(column), varied=varied, kind="bars", origin=str(place))
+
+
+def _unobserved(place: Path, y: str, there: list[str]) -> InputError:
+    """The error of a series that a run has not, and how to get one that has it."""
+    if any((place / "series").glob(f"*.{y}.csv")):
+        allowed = "a series with samples: it was observed, and nothing in this run has any"
+        return InputError.about(str(place), "--y", y, allowed)
+    allowed = f"what the run observed: {', '.join(there) or 'nothing'}"
+    return InputError.about(str(place), "--y", y, allowed + _again(place, observed.observer(y)))
+
+
+def _again(place: Path, what: str) -> str:
+    """The command that runs the scenario of a folder again and observes this, as the end of a
+    message; empty of a folder that has no scenario."""
+    scenario, file = place / "scenario.toml", place / "run.json"
+    if not (scenario.is_file() and file.is_file()):
+        return ""
+    facts = json.loads(file.read_text(encoding="utf-8"))
+    kind, seed = "live" if "live" in facts else "run", f"--seed={facts['seed']}"
+    command = shlex.join(["anabranch", kind, str(scenario), seed])
+    out = shlex.join(["--out", str(place)])
+    entry = f'`[[observe]]` with `what = "{what}"` in the scenario'
+    if what not in (*observed.EXPLORED, *observed.EXPLORED_PATHS):
+        return f"; {entry} and `{command} {out}` observe it"
+    return f"; `{command} --explore {out}` observes it, or {entry}"
 
 
 def observed_kinds(place: Path) -> list[str]:
@@ -137,7 +165,8 @@ def happened(place: Path) -> tuple[list[Event], float]:
     """The timeline of a run in a folder, and the date at which the run ended."""
     file = place / "timeline.csv"
     if not file.is_file():
-        raise InputError(f"{place}: has no timeline; allowed: {timeline.NEEDED}")
+        again = _again(place, "events")
+        raise InputError(f"{place}: has no timeline; allowed: {timeline.NEEDED}{again}")
     found = [
         Event.of(
             row

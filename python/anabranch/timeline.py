@@ -90,22 +90,26 @@ def _flows(result: Recorded) -> Iterator[Event]:
 
 
 def _outages(resolved: str, end_s: float) -> Iterator[Event]:
-    """Those that the scenario plans, of each direction."""
+    """Those that the scenario plans; both directions of a link that fail at the same dates are
+    told once, by the name of the link."""
     for link in tomllib.loads(resolved).get("links", ()) if resolved else ():
-        both = ((link.get("name", ""), link), (link.get("reverse", {}).get("name", ""),
-                                               link.get("reverse", {})))  # fmt: skip
-        for name, side in both:
-            for impairment in side.get("impairments", ()):
-                if impairment.get("kind") == "outage":
-                    yield from _intervals(name, impairment, end_s)
+        back = link.get("reverse", {})
+        there, returns = (list(_intervals(side, end_s)) for side in (link, back))
+        detail = "carries nothing in either direction" if there == returns else "carries nothing"
+        lanes = [(link.get("name", ""), there)]
+        lanes += [(back.get("name", ""), returns)] if there != returns else []
+        for lane, intervals in lanes:
+            for start, until in intervals:
+                yield Event(start, until, lane, "outage", detail)
 
 
-def _intervals(link: str, impairment: Mapping[str, Any], end_s: float) -> Iterator[Event]:
-    for interval in impairment.get("intervals", ()):
-        start, lasts = (si.quantity(str(interval.get(key, ""))) for key in ("at", "for"))
-        if start and start[0] <= end_s:
-            until = min(start[0] + lasts[0], end_s) if lasts else end_s
-            yield Event(start[0], until, link, "outage", "carries nothing")
+def _intervals(side: Mapping[str, Any], end_s: float) -> Iterator[tuple[float, float]]:
+    """Beginning and end of each outage of one direction, within the run."""
+    for impairment in side.get("impairments", ()):
+        for interval in impairment.get("intervals", ()) if impairment["kind"] == "outage" else ():
+            start, lasts = (si.quantity(str(interval.get(key, ""))) for key in ("at", "for"))
+            if start and start[0] <= end_s:
+                yield start[0], min(start[0] + lasts[0], end_s) if lasts else end_s
 
 
 def _states(result: Recorded) -> Iterator[Event]:

@@ -43,7 +43,8 @@ def convert(*, file: Path, ends: tuple[str, str], line: str, out: Path | None) -
     text = sys.stdin.read() if from_input else read_text(file)
     name = "standard input" if from_input else str(file)
     if not text.strip():
-        raise InputError.about(name, "link", "", "commands of tc or Mahimahi, or links of Mininet")
+        allowed = "commands of tc or Mahimahi, a trace of Mahimahi, or links of Mininet"
+        raise InputError.about(name, "link", "", allowed)
     found = converting.convert(text, name, ends, line).toml()
     if out is None:
         click.echo(found, nl=False)

@@ -31,5 +31,5 @@ def convert(
     if text.split(maxsplit=1)[0].startswith(shells.PREFIX):
         return shells.mahimahi(text, file, ends, line)
     if shells.is_trace(text):
-        return shells.trace(file, ends)
+        return shells.trace(text, file, ends)
     return mininet(text, file, ends, line)

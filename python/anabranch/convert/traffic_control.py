@@ -144,7 +144,7 @@ def _command(words: Words, ways: dict[str, Way], notes: list[str]) -> None:
 
 def _netem(words: Words, way: Way, notes: list[str]) -> None:
     delay, jitter, queue = Decimal(0), None, NETEM_LIMIT
-    early: Decimal | None = None
+    early = gap = Decimal(0)
     while words.peek():
         option = words.take()
         if option == "limit":
@@ -155,19 +155,16 @@ def _netem(words: Words, way: Way, notes: list[str]) -> None:
             jitter = _distribution(words, jitter)
         elif option in ("loss", "drop"):
             way.impairments.append(_loss(words))
-        elif option == "duplicate":
-            way.impairments.append({"kind": "duplicate", "probability": words.per_cent(option)})
-            words.no_correlation(option, "draws are independent")
-        elif option == "corrupt":
+        elif option in ("duplicate", "corrupt"):
+            bits_of = {"bits": 1} if option == "corrupt" else {}
             probability = words.per_cent(option)
-            way.impairments.append({"kind": "corrupt", "probability": probability, "bits": 1})
+            way.impairments.append({"kind": option, "probability": probability, **bits_of})
             words.no_correlation(option, "draws are independent")
         elif option == "reorder":
             early = words.per_cent(option)
-            words.no_correlation(option, "draws are independent")
+            words.no_correlation(option, "draws are independent: leave the correlation out")
         elif option == "gap":
-            raise no_counterpart(words.place, "gap", words.peek(), "`reorder-distance` overtakes by"
-                                 " a number of packets")  # fmt: skip
+            gap = words.number("gap", {"": 1}, "a number of packets")
         elif option == "rate":
             way.rate = bits(words.number("rate", _BITS, "a rate, as 10mbit"))
             if words.is_number() and words.peek() != "0":
@@ -175,7 +172,9 @@ def _netem(words: Words, way: Way, notes: list[str]) -> None:
                 raise no_counterpart(words.place, "packet overhead", words.peek(), instead)
         else:
             raise no_counterpart(words.place, "netem", option, "known are limit, delay, loss,"
-                                 " duplicate, corrupt, reorder, rate")  # fmt: skip
+                                 " duplicate, corrupt, reorder, gap, rate")  # fmt: skip
+    if early or gap:
+        _reordering(words.place, early, gap, delay, jitter)
     _delays(way, delay, jitter, early)
     way.queue = {"kind": "droptail", "limit": queue}
     notes.append("netem's limit counts packets that are delayed, too; a queue's those that wait.")
@@ -202,19 +201,38 @@ def _distribution(words: Words, jitter: dict[str, object] | None) -> dict[str, o
     return {**jitter, "law": law}
 
 
-def _delays(
-    way: Way, delay: Decimal, jitter: dict[str, object] | None, early: Decimal | None
+def _reordering(
+    place: str,
+    early: Decimal,
+    gap: Decimal,
+    delay: Decimal,
+    jitter: dict[str, object] | None,
 ) -> None:
+    """Refuses what tc refuses, and what no impairment says: packets draw for themselves here."""
+    if not early:
+        raise InputError.about(place, "gap", plain(gap), "beside reorder P%")
+    share = f"{plain(early * 100)}%"
+    if not delay:
+        allowed = f"with a delay, which the other packets take: delay 10ms reorder {share}"
+        raise InputError.about(place, "reorder", share, allowed)
+    if jitter is not None:
+        raise no_counterpart(place, "reorder with jitter", share, "jitter reorders by itself")
+    if gap > 1:
+        # Of a round gap - 1 packets are delayed, then as many as draw so, then one is early.
+        same = (100 * early / (1 + (gap - 1) * early)).quantize(Decimal("0.001"))
+        instead = f"reorder {plain(same)}% sends as many at once, without the gap between them"
+        raise no_counterpart(place, "gap", plain(gap), instead)
+
+
+def _delays(way: Way, delay: Decimal, jitter: dict[str, object] | None, early: Decimal) -> None:
     """netem's jitter reorders; `reorder P%` sends these at once and the others late."""
     if jitter is not None:
-        if early is not None:
-            raise InputError("netem: reorder with jitter: say one of them; jitter reorders already")
         spread = Decimal(str(jitter.pop("deviation")))
         way.impairments.append(
             {"kind": "jitter", "mean": seconds(delay), "deviation": seconds(spread), **jitter}
         )
         delay = Decimal(0)
-    elif early is not None:
+    elif early:
         late = {"kind": "reorder", "probability": 1 - early, "extra": seconds(delay)}
         way.impairments.append(late)
         delay = Decimal(0)

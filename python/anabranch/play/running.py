@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import math
-import tempfile
 import time
 import tomllib
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
-from anabranch import report
 from anabranch.errors import AnabranchError
 from anabranch.experiment import RunResult, Scenario
-from anabranch.library import quantities
 from anabranch.play import code
 from anabranch.play.controls import Turned, turn
 from anabranch.play.document import Opened, Table, opened, scenario_of
 from anabranch.play.journeys import journeys
 from anabranch.play.limits import ARRIVALS, LONGEST_S, MOST_PACKETS, SAMPLES
 from anabranch.play.picture import Network, picture
-from anabranch.play.series import drawn, late_mean, late_samples
+from anabranch.play.series import (
+    drawn,
+    lane_of,
+    late_goodput,
+    late_mean,
+    late_path_rate,
+    late_samples,
+    segments,
+)
+from anabranch.rows import Flow
 
 QUEUES = 8
 """Links whose queues are observed: those of the lowest rates."""
@@ -159,9 +165,10 @@ def _charted(turned: Work) -> list[Table]:
     kinds = ("cwnd", "srtt", *(("path_cwnd", "path_srtt") if paths else ()))
     found: list[Table] = [{"what": what, **every} for what in kinds]
     found += [{"what": "queue", "link": name, **finer} for name in _slowest(turned.network)]
+    found.append({"what": "received", **every})
     if turned.network.packets(turned.longest_s()) <= ARRIVALS:
-        return [*found, {"what": "packets"}]
-    return [*found, {"what": "received", **every}]
+        found.append({"what": "packets"})
+    return found
 
 
 def _moving(turned: Work) -> list[Table]:
@@ -215,44 +222,47 @@ def _run(turned: Work, _request: Table) -> Table:
     return answer
 
 
-TIMESTAMPS = 12
-"""Octets of a segment that timestamps take (RFC 7323)."""
-
-
-def _segments(resolved: Table) -> dict[str, float]:
-    """Octets of data in a full segment by the name of an entry of flows, of those over TCP."""
-    found: dict[str, float] = {}
-    for flow in resolved.get("flows", ()):
-        tcp = flow.get("tcp", {})
-        if "mss" in tcp and flow.get("protocol", "tcp") == "tcp":
-            size = quantities.octets(tcp["mss"])
-            found[str(flow["name"])] = size - TIMESTAMPS * bool(tcp.get("timestamps"))
-    return found
-
-
-def _rtt(result: RunResult, flow: str) -> float | None:
+def _rtt(result: RunResult, series_name: str) -> float | None:
     """Mean of the smoothed round-trip time in the second half of the run, in seconds."""
-    series = result.series.get(f"{flow}.srtt")
+    series = result.series.get(series_name)
     mean = math.nan if series is None else late_samples(series, result.run.end_s)
     return mean if math.isfinite(mean) else None
 
 
 def _flows(result: RunResult, resolved: Table) -> list[Table]:
-    segments = _segments(resolved)
+    found = segments(resolved)
     return [
         {
-            "segment": segments.get(flow.flow, segments.get(flow.flow.rpartition("-")[0])),
-            "rtt_s": _rtt(result, flow.flow),
+            "segment": found.get(flow.flow, found.get(flow.flow.rpartition("-")[0])),
+            "rtt_s": _rtt(result, f"{flow.flow}.srtt"),
             "flow": flow.flow,
             "protocol": flow.protocol,
-            "mbps": flow.goodput_bps / 1e6,
+            "mbps": late_goodput(result, flow),
             "bytes": flow.bytes,
             "finish_s": flow.finish_s,
             "resent": flow.retransmitted_packets,
             "timeouts": flow.timeouts,
             "outcome": flow.outcome,
+            "paths": _paths(result, flow),
         }
         for flow in result.flows[:200]
+    ]
+
+
+def _paths(result: RunResult, flow: Flow) -> list[Table]:
+    """A row for each path over which a flow sent data, where it has several."""
+    paths = [each for each in result.paths if each.flow == flow.flow and each.packets]
+    if len(paths) < 2:
+        return []
+    return [
+        {
+            "path": lane_of(result, path) or f"{path.flow}.{path.from_}-{path.to}",
+            "mbps": late_path_rate(result, flow, path),
+            "resent": path.retransmitted_packets,
+            "timeouts": path.timeouts,
+            "rtt_s": _rtt(result, f"{lane_of(result, path)}.path_srtt"),
+        }
+        for path in paths
     ]
 
 
@@ -286,9 +296,8 @@ def _explorer(turned: Work, _request: Table) -> Table:
     turned.bounded()
     scenario = turned.scenario([])
     result = turned.guarded(lambda: scenario.explored().run())
-    with tempfile.TemporaryDirectory() as folder:
-        report.write_run_report(Path(folder), turned.source.name, result)
-        return {"html": (Path(folder) / "report.html").read_text("utf-8")}
+    page = importlib.import_module("anabranch.report.run").run_page  # which few turns need
+    return {"html": page(turned.source.name, result)}
 
 
 def _code(turned: Work, _request: Table) -> Table:

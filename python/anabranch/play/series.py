@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from anabranch.library import quantities
 from anabranch.play.document import Table
 from anabranch.play.limits import MOST_SERIES, SAMPLES
 from anabranch.recorded import Recorded
+from anabranch.rows import Flow, Path
 
 DRAWN = {
     "cwnd": ("cwnd", "path_cwnd"),
@@ -21,6 +23,21 @@ DRAWN = {
 """What the page draws beside rates, and the kinds of series that it is made of."""
 RATES = 150
 """Intervals of a run over which rates are means."""
+
+
+TIMESTAMPS = 12
+"""Octets of a segment that timestamps take (RFC 7323)."""
+
+
+def segments(resolved: Table) -> dict[str, float]:
+    """Octets of data in a full segment by the name of an entry of flows, of those over TCP."""
+    found: dict[str, float] = {}
+    for flow in resolved.get("flows", ()):
+        tcp = flow.get("tcp", {})
+        if "mss" in tcp and flow.get("protocol", "tcp") == "tcp":
+            size = quantities.octets(tcp["mss"])
+            found[str(flow["name"])] = size - TIMESTAMPS * bool(tcp.get("timestamps"))
+    return found
 
 
 def encode(column: Any, kind: str = "f4") -> str:
@@ -79,6 +96,47 @@ def late_samples(columns: Mapping[str, Any], end_s: float) -> float:
     late = np.asarray(columns["time_s"]) > end_s / 2
     values = np.asarray(columns["value"], dtype=float)[late]
     return float(np.mean(values)) if len(values) else float("nan")
+
+
+def late_goodput(result: Recorded, flow: Flow) -> float:
+    """Mbit/s of a flow in order: over the second half of the run, or since it started, of one that
+    goes on; of one that has ended all of it. Observe `received`."""
+    series, begin = result.series.get(f"{flow.flow}.received"), _late(result, flow)
+    if series is None or begin is None:
+        return flow.goodput_bps / 1e6
+    before = np.searchsorted(series["time_s"], begin, side="right")
+    counted = float(series["value"][before - 1]) if before else 0.0
+    return (flow.bytes - counted) * 8e-6 / (result.run.end_s - begin)
+
+
+def late_path_rate(result: Recorded, flow: Flow, path: Path) -> float | None:
+    """The same of the data that came for the first time over a path of the flow; none where that
+    is not known. Observe `packets`."""
+    lane, begin = lane_of(result, path), _late(result, flow)
+    if lane is None or begin is None:
+        return None if path.goodput_bps is None else path.goodput_bps / 1e6
+    sends, receives = result.series[f"{lane}.sends"], result.series[f"{lane}.receives"]
+    offsets, sent = np.unique(sends["value"], return_index=True)
+    arrived, first = np.unique(receives["value"], return_index=True)
+    late = np.asarray(receives["time_s"])[first] > begin
+    lengths = np.asarray(sends["len"], dtype=np.float64)[sent]
+    came = lengths[np.searchsorted(offsets, arrived[late])]
+    return float(came.sum()) * 8e-6 / (result.run.end_s - begin)
+
+
+def _late(result: Recorded, flow: Flow) -> float | None:
+    """The date from which on a flow that goes on is measured; none of one that has ended, or whose
+    answers are what counts."""
+    begin = max(result.run.end_s / 2, flow.start_s)
+    goes_on = flow.finish_s is None and flow.closed is None and not flow.reverse_bytes
+    return begin if goes_on and begin < result.run.end_s else None
+
+
+def lane_of(result: Recorded, path: Path) -> str | None:
+    """What the series of a path's packets begin with; none where they were not observed."""
+    between = f"{path.flow}.{path.from_}-{path.to}"
+    names = (f"{between}.{path.subflow}", between, f"{path.flow}.{path.to}")
+    return next((name for name in names if f"{name}.receives" in result.series), None)
 
 
 def _most(what: str, chosen: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -17,8 +17,9 @@ import numpy as np
 from anabranch import looks, tables
 
 Kind = Literal[
-    "line", "steps", "dots", "crosses", "bars", "points", "columns", "spans", "marks", "ticks"
-]
+    "line", "steps", "dots", "crosses", "bars", "points", "columns", "spans", "marks", "ticks",
+    "bands",
+]  # fmt: skip
 DASH_OF = {"": 0, "-": 0, "none": 0, "--": 1, "-.": 2, ":": 3}
 """The page's number of a dash."""
 MARKS = 4
@@ -31,9 +32,10 @@ class Trace:
 
     name: str
     kind: Kind
-    """`marks` are points without a line; `bars` are vertical strokes from `y` to `high`; `points`
-    a line with marks and intervals; `columns` rise from zero and are `width` wide; `spans` last
-    from `x` to `high` on the lane `y`; `ticks` are strokes at the lower edge of the lane `y`."""
+    """`marks` are points without a line, with intervals where there are any; `bars` are vertical
+    strokes from `y` to `high`; `points` a line with marks and intervals; `columns` rise from zero
+    and are `width` wide, `bands` reach from `low` to `high`; `spans` last from `x` to `high` on the
+    lane `y`; `ticks` are strokes at the lower edge of the lane `y`."""
     x: Any
     y: Any
     low: Any = None

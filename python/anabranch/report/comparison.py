@@ -68,20 +68,26 @@ def write_comparison_report(directory: Path, title: str, found: Comparison, copi
 
 
 def comparison_charts(rows: list[Row]) -> list[Chart]:
-    """A chart for each measure that is not zero throughout: a pair of columns for each point and
-    flow."""
+    """Two charts for each measure that is not zero throughout: a pair of columns for each point
+    and flow, and their paired difference over the margin within which it would not matter."""
     charts = []
     for key, measure in MEASURES.items():
         mine = [row for row in rows if row.measure == key]
         if any(row.simulated.mean or row.live.mean for row in mine):
-            charts.append(_chart(measure, mine))
+            charts += [_worlds(measure, mine), _differences(measure, mine)]
     return charts
 
 
-def _chart(measure: Measure, rows: list[Row]) -> Chart:
+def _names(rows: list[Row]) -> tuple[str, list[str]]:
+    """The name of the horizontal axis, and that of each row on it."""
     flows = len({row.flow for row in rows}) > 1 or not rows[0].labels
     columns = [*(si.name_of(name) for name in rows[0].labels), *["flow"] * flows]
     names = [", ".join([*map(told, row.labels.values()), *[row.flow] * flows]) for row in rows]
+    return ", ".join(columns), names
+
+
+def _worlds(measure: Measure, rows: list[Row]) -> Chart:
+    axis, names = _names(rows)
     worlds: dict[str, list[Estimate]] = {
         "simulated": [row.simulated.scaled(measure.factor) for row in rows],
         "live": [row.live.scaled(measure.factor) for row in rows],
@@ -96,4 +102,23 @@ def _chart(measure: Measure, rows: list[Row]) -> Chart:
         )
         for n, (world, each) in enumerate(worlds.items())
     ]  # fmt: skip
-    return Chart(measure.name, ", ".join(columns), scaled.axis(measure.name), traces, xnames=names)
+    return Chart(measure.name, axis, scaled.axis(measure.name), traces, xnames=names)
+
+
+def _differences(measure: Measure, rows: list[Row]) -> Chart:
+    axis, names = _names(rows)
+    found = [row.difference.scaled(measure.factor) for row in rows]
+    bounds = [row.bound * measure.factor for row in rows]
+    ends = [end for each in found for end in (each.ci_low, each.ci_high)]
+    scaled = si.scale([*ends, *bounds], measure.unit)
+    places, margins = range(len(rows)), [scaled.of(bound) for bound in bounds]
+    low, mean, high = (
+        [scaled.of(getattr(each, name)) for each in found] for name in ("ci_low", "mean", "ci_high")
+    )
+    traces = [
+        Trace("margin", "bands", places, margins, [-each for each in margins], margins,
+              colour=2, width=0.9, opacity=0.25),
+        Trace("difference", "marks", places, mean, low, high, colour=0),
+    ]  # fmt: skip
+    title = f"{measure.name}, live - simulated"
+    return Chart(title, axis, scaled.axis("paired difference"), traces, xnames=names)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 
 from anabranch import tables, timeline
@@ -23,13 +24,24 @@ def write_run_report(
     the scenario with all that was left to defaults. `live` are the facts of a run in real time."""
     if isinstance(result.run, Run):  # a packet capture has no scenario
         write_text(directory / "scenario.toml", result.run.resolved)
+    page = run_page(scenario, result, live, links(directory, "."))
+    write_text(directory / "report.html", page)
+
+
+def run_page(
+    scenario: str,
+    result: Recorded,
+    live: LiveFacts | None = None,
+    files: Sequence[tuple[str, str]] = (),
+) -> str:
+    """The report of one run as a page, which names the files that lie beside it."""
     file = scenario if scenario.startswith("library:") else Path(scenario).name
     charts = Charts()
     drawn = explorer.charts(result)
     numbers = [charts.add(chart) for chart in drawn]
     happened = explorer.what_happened(result)
     completion = groups.completion_chart(result.flows)
-    page = render(
+    return render(
         "run.html.j2",
         charts,
         title=_name(result) or file,
@@ -41,9 +53,8 @@ def write_run_report(
         explored=any(chart.title == explorer.SEQUENCE for chart in drawn),
         happened=None if happened is None else charts.add(happened),
         completion=None if completion is None else charts.add(completion),
-        links=links(directory, "."),
+        links=files,
     )
-    write_text(directory / "report.html", page)
 
 
 def _name(result: Recorded) -> str:

@@ -1,9 +1,14 @@
 // What came of a run, in numbers: a row for each flow, a row for each busy link.
 import { html } from "./standalone.module.js";
 import { PALETTE } from "./charts.js";
-import { significant, span } from "./format.js";
+import { lane, significant, span } from "./format.js";
 
 const MOST = 12;
+
+// What flows and their paths have in common.
+const cells = (row, total, done) => html`
+  <td class="n">${significant(row.mbps)}</td><td class="n">${total > 0 && row.mbps !== null ? `${Math.round((row.mbps / total) * 100)} %` : "–"}</td>
+  ${done}<td class="n">${row.resent.toLocaleString("en")}</td><td class="n">${row.timeouts}</td><td class="n">${row.rtt_s === null ? "–" : span(row.rtt_s)}</td>`;
 
 export const Results = ({ result }) => {
   const total = result.flows.reduce((sum, it) => sum + it.mbps, 0);
@@ -13,12 +18,11 @@ export const Results = ({ result }) => {
   return html`
     <div class="tables">
       <table class="flows"><caption class="sr">Flows</caption>
-        <thead><tr><th scope="col">flow</th><th scope="col" class="n">Mbit/s</th><th scope="col" class="n">share</th>${ends ? html`<th scope="col" class="n">done</th>` : null}<th scope="col" class="n">sent again</th><th scope="col" class="n">timeouts</th><th scope="col" class="n" title="smoothed, mean over the second half of the run">mean RTT</th></tr></thead>
+        <thead><tr><th scope="col">flow</th><th scope="col" class="n" title="of flows that go on the mean over the second half of the run">Mbit/s</th><th scope="col" class="n">share</th>${ends ? html`<th scope="col" class="n">done</th>` : null}<th scope="col" class="n">sent again</th><th scope="col" class="n">timeouts</th><th scope="col" class="n" title="smoothed, mean over the second half of the run">mean RTT</th></tr></thead>
         <tbody>${result.flows.slice(0, MOST).map((flow, index) => html`
           <tr key=${flow.flow}><th scope="row"><span class=${`swatch ${PALETTE[index % PALETTE.length]}`}></span>${flow.flow}</th>
-            <td class="n">${significant(flow.mbps)}</td><td class="n">${total > 0 ? `${Math.round((flow.mbps / total) * 100)} %` : "–"}</td>
-            ${ends ? html`<td class="n">${flow.finish_s === null ? "–" : span(flow.finish_s)}</td>` : null}
-            <td class="n">${flow.resent.toLocaleString("en")}</td><td class="n">${flow.timeouts}</td><td class="n">${flow.rtt_s === null ? "–" : span(flow.rtt_s)}</td></tr>`)}
+            ${cells(flow, total, ends ? html`<td class="n">${flow.finish_s === null ? "–" : span(flow.finish_s)}</td>` : null)}</tr>
+          ${flow.paths.map((path) => html`<tr key=${path.path} class="path"><th scope="row">${lane(path.path)}</th>${cells(path, total, ends ? html`<td></td>` : null)}</tr>`)}`)}
         </tbody>
       </table>
       ${result.flows.length > MOST ? html`<p class="soft">and ${result.flows.length - MOST} more</p>` : null}
@@ -28,6 +32,6 @@ export const Results = ({ result }) => {
           <tr key=${link.link}><th scope="row">${link.link}</th><td class="n">${(link.used * 100).toFixed(1)} %</td><td class="n">${link.dropped.toLocaleString("en")}</td><td class="n">${link.marked.toLocaleString("en")}</td><td class="n">${significant(link.queue, 3)}</td></tr>`)}
         </tbody>
       </table>
-      <p class="note soft">Mean RTTs and queues are those of the second half of the run, all other numbers those of the whole run.</p>
+      <p class="note soft">Rates of flows that go on, mean RTTs and queues are those of the second half of the run, all other numbers those of the whole run.</p>
     </div>`;
 };

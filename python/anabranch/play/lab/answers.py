@@ -14,7 +14,9 @@ HEAD = """\
 
 For teachers. The numbers on this page come from the runs that the exercises describe, with the seed
 of their scenarios; `anabranch lab --answers FILE` measures them and writes the page anew, and a
-test compares the two. The lab itself: [lab.md](lab.md).
+test compares the two. Rates of flows that go on, round-trip times and queues are means over the
+second half of the run, as on the page, all other numbers those of the whole run. The lab itself:
+[lab.md](lab.md).
 """
 
 

@@ -103,7 +103,7 @@ def course() -> Table:
 
 def setting(scenario: str, changes: Changes) -> Scenario:
     """A scenario of the lab or the library with some of its controls turned, which observes
-    windows, round-trip times and queues: for notebooks.
+    windows, round-trip times, queues, packets and what is received: for notebooks.
 
     >>> setting("lab:sawtooth", {"links.bottleneck.buffer": 10}).run().flows[0].flow
     'long'
@@ -111,6 +111,6 @@ def setting(scenario: str, changes: Changes) -> Scenario:
     turned = turn(opened(scenario), changes)
     for error in turned.errors:
         raise error
-    kinds = ["cwnd", "srtt", "queue", "received"]
+    kinds = ["cwnd", "srtt", "queue", "received", "packets"]
     document = {**turned.document, "observe": [{"what": what} for what in kinds]}
     return Scenario(code.as_toml(document), scenario)

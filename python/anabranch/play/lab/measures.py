@@ -12,11 +12,11 @@ from anabranch.play import code
 from anabranch.play.controls import turn
 from anabranch.play.controls.control import Value
 from anabranch.play.document import opened
-from anabranch.play.series import late_mean, late_samples
+from anabranch.play.series import late_goodput, late_mean, late_path_rate, late_samples
 from anabranch.rows import Flow
 
-OBSERVED = ("cwnd", "srtt")
-"""What runs of the lab observe for their measures; and the queues of all links."""
+OBSERVED = ("cwnd", "srtt", "received")
+"""What runs of the lab observe for their measures; and packets, and the queues of all links."""
 
 
 def run(scenario: str, changes: Mapping[str, Value]) -> RunResult:
@@ -26,7 +26,7 @@ def run(scenario: str, changes: Mapping[str, Value]) -> RunResult:
         told = [str(error) for error in turned.errors] + turned.ignored
         raise InputError(f"{scenario}: {'; '.join(told)}")
     observed = [{"what": what, "interval": "10 ms"} for what in OBSERVED]
-    document = {**turned.document, "observe": [*observed, {"what": "queue"}]}
+    document = {**turned.document, "observe": [*observed, {"what": "packets"}, {"what": "queue"}]}
     return Scenario(code.as_toml(document), scenario).run()
 
 
@@ -39,8 +39,8 @@ def _flows(result: RunResult, of: str) -> list[Flow]:
 
 
 def goodput(result: RunResult, of: str) -> float:
-    """Mbit/s of a flow, or of all flows of an entry together."""
-    return sum(row.goodput_bps for row in _flows(result, of)) / 1e6
+    """Mbit/s of a flow, or of all flows of an entry together, in the second half of the run."""
+    return sum(late_goodput(result, row) for row in _flows(result, of))
 
 
 def finish(result: RunResult, of: str) -> float:
@@ -68,8 +68,8 @@ def dropped(result: RunResult, of: str) -> float:
 
 
 def used(result: RunResult, of: str) -> float:
-    """Per cent of a link's rate that was used from the first tenth of the run on, by what it
-    delivered: `LINK RATE`, with the rate in Mbit/s."""
+    """Per cent of a link's rate that was used in the run, by what it delivered: `LINK RATE`, with
+    the rate in Mbit/s."""
     name, rate = of.split()
     (link,) = [row for row in result.links if row.name == name]
     return link.bytes_delivered * 8 / (float(rate) * 1e6 * result.run.end_s) * 100
@@ -96,12 +96,15 @@ def moved(result: RunResult, of: str) -> float:
 
 
 def path_rate(result: RunResult, of: str) -> float:
-    """Mbit/s of a path of a flow over Multipath TCP: `FLOW TO`, with the receiver's interface."""
-    flow, to = of.split()
-    (path,) = [row for row in result.paths if row.flow == flow and row.to == to]
-    if path.goodput_bps is None:
+    """Mbit/s of a path of a flow over Multipath TCP in the second half of the run: `FLOW TO`, with
+    the receiver's interface."""
+    name, to = of.split()
+    (flow,) = _flows(result, name)
+    (path,) = [row for row in result.paths if row.flow == name and row.to == to]
+    rate = late_path_rate(result, flow, path)
+    if rate is None:
         raise InputError.about("lab", "of", of, "a path of Multipath TCP")
-    return path.goodput_bps / 1e6
+    return rate
 
 
 _ALL = (goodput, finish, timeouts, resent, dropped, used, rtt, queue, peak, moved, path_rate)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping, Sequence
 
 import matplotlib.pyplot as plt
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from anabranch import si
 from anabranch.experiment import RunResult
 from anabranch.play.controls.control import Value
 from anabranch.play.lab.course import setting
-from anabranch.play.series import RATES
-from anabranch.plot import throughput
+from anabranch.play.series import RATES, late_goodput, late_path_rate, segments
+from anabranch.plot import scale_of, throughput
 
 KINDS = ("delivery", "cwnd", "queue", "srtt")
 """What is drawn, a row each."""
@@ -35,9 +37,14 @@ def _print(run: RunResult, changes: Mapping[str, Value]) -> None:
     print(", ".join(f"{name} = {value}" for name, value in changes.items()) or "as it is")
     for flow in run.flows:
         done = "" if flow.finish_s is None else f", done after {si.text(flow.finish_s, 's')}"
-        rate = si.text(flow.goodput_bps, "bit/s")
+        rate = si.text(late_goodput(run, flow) * 1e6, "bit/s")
         again = f"{flow.retransmitted_packets} packets sent again, {flow.timeouts} timeouts"
         print(f"  {flow.flow}: {rate}, {again}{done}")
+        for path in (each for each in run.paths if each.flow == flow.flow and each.packets):
+            over = late_path_rate(run, flow, path)
+            rate = si.MISSING if over is None else si.text(over * 1e6, "bit/s")
+            again = f"{path.retransmitted_packets} packets sent again, {path.timeouts} timeouts"
+            print(f"    {path.from_} to {path.to}: {rate}, {again}")
 
 
 def _draw(runs: Sequence[RunResult], kinds: Sequence[str]) -> Figure:
@@ -56,4 +63,18 @@ def _draw(runs: Sequence[RunResult], kinds: Sequence[str]) -> Figure:
                 throughput(run, interval_s=run.run.end_s / RATES, axes=axis)
             else:
                 run.plot(kind, axes=axis)
+            if kind == "cwnd":
+                _count_segments(axis, run)
     return figure
+
+
+def _count_segments(axis: Axes, run: RunResult) -> None:
+    """An axis of segments at the right of windows, where all flows have the same, as the page has:
+    the lab counts in segments, and a rate in Mbit/s counts no bytes."""
+    sizes = set(segments(tomllib.loads(run.run.resolved)).values())
+    if len(sizes) != 1 or any(flow.protocol != "tcp" for flow in run.flows):
+        return
+    (size,) = sizes
+    each = scale_of(axis).factor / size
+    functions = (lambda value: value * each, lambda count: count / each)
+    axis.secondary_yaxis("right", functions=functions).set_ylabel(f"segments of {size:g} bytes")

@@ -46,7 +46,7 @@
     };
     const svg = made("svg", { class: "swatch", viewBox: "0 0 28 12", "aria-hidden": "true" });
     svg.style.color = `var(--c${trace.colour})`;
-    if (trace.kind === "columns" || trace.kind === "spans") svg.append(made("rect", { x: 6, y: 0, width: 16, height: 12, fill: "currentColor", opacity: trace.opacity ?? 1 }));
+    if (["columns", "spans", "bands"].includes(trace.kind)) svg.append(made("rect", { x: 6, y: 0, width: 16, height: 12, fill: "currentColor", opacity: trace.opacity ?? 1 }));
     else if (trace.kind === "marks") svg.append(made("path", { d: mark(MARKS[trace.mark || 0], 14, 6, 4), fill: "currentColor" }));
     else if (trace.kind === "dots") svg.append(made("circle", { cx: 14, cy: 6, r: 3, fill: "currentColor" }));
     else if (trace.kind === "crosses") svg.append(made("path", { d: "M10 2l8 8M10 10l8-8", stroke: "currentColor", "stroke-width": 2 }));
@@ -599,30 +599,24 @@
       for (let i = first; i < last; i++) { const [px, py] = [to.x(x[i]), to.y(y[i] - low)]; ctx.moveTo(px, py); ctx.lineTo(px, py - 5 * PER_PIXEL); }
     }
 
-    marks(ctx, { x, y, mark: shape }, first, last, to) {
+    marks(ctx, trace, first, last, to) {
+      const { x, y, mark: shape } = trace;
       for (let i = first; i < last; i++) ctx.fill(new Path2D(mark(MARKS[shape || 0], to.x(x[i]), to.y(y[i]), (this.above ? 3.5 : 4.5) * PER_PIXEL)));
+      this.intervals(ctx, trace, first, last, to);
     }
 
     points(ctx, trace, first, last, to) {
-      const { x, y, low, high } = trace;
+      const { x, y } = trace;
       this.line(ctx, trace, first, last, to);
       ctx.stroke();
       ctx.setLineDash([]);
       ctx.beginPath();
-      const size = 3 * PER_PIXEL;
-      for (let i = first; i < last; i++) {
-        const [px, py] = [to.x(x[i]), to.y(y[i])];
-        if (low && high) {
-          for (const end of [low[i], high[i]]) { ctx.moveTo(px - size, to.y(end)); ctx.lineTo(px + size, to.y(end)); }
-          ctx.moveTo(px, to.y(low[i])); ctx.lineTo(px, to.y(high[i]));
-        }
-        ctx.fill(new Path2D(mark(MARKS[trace.mark || 0], px, py, 1.2 * size)));
-      }
+      for (let i = first; i < last; i++) ctx.fill(new Path2D(mark(MARKS[trace.mark || 0], to.x(x[i]), to.y(y[i]), 3.6 * PER_PIXEL)));
+      this.intervals(ctx, trace, first, last, to);
     }
 
     columns(ctx, trace, first, last, to) {
-      const { x, y, low, high, width } = trace;
-      const size = 3 * PER_PIXEL;
+      const { x, y, width } = trace;
       for (let i = 0; i < x.length; i++) {
         const [left, right, top, zero] = [to.x(x[i] - width / 2), to.x(x[i] + width / 2), to.y(y[i]), to.y(0)];
         ctx.fillRect(left, Math.min(top, zero), right - left, Math.abs(zero - top));
@@ -631,7 +625,22 @@
       ctx.strokeStyle = this.ink;
       ctx.setLineDash([]);
       ctx.beginPath();
-      for (let i = 0; low && high && i < x.length; i++) {
+      this.intervals(ctx, trace, 0, x.length, to);
+    }
+
+    // From `low` to `high`, behind what is drawn later.
+    bands(ctx, { x, low, high, width, opacity }, first, last, to) {
+      ctx.globalAlpha = opacity ?? 1;
+      for (let i = 0; i < x.length; i++) {
+        const [left, right, top, bottom] = [to.x(x[i] - width / 2), to.x(x[i] + width / 2), to.y(high[i]), to.y(low[i])];
+        ctx.fillRect(left, top, right - left, bottom - top);
+      }
+      ctx.globalAlpha = 1;
+    }
+
+    intervals(ctx, { x, low, high }, first, last, to) {
+      const size = 3 * PER_PIXEL;
+      for (let i = first; low && high && i < last; i++) {
         const px = to.x(x[i]);
         for (const end of [low[i], high[i]]) { ctx.moveTo(px - size, to.y(end)); ctx.lineTo(px + size, to.y(end)); }
         ctx.moveTo(px, to.y(low[i])); ctx.lineTo(px, to.y(high[i]));
