@@ -35,6 +35,29 @@ def test_run_writes_every_file(anabranch: Command, two_hosts: Path, tmp_path: Pa
     assert not list(out.rglob("*.part"))
 
 
+def test_a_run_on_several_cores_has_the_same_results(anabranch: Command, tmp_path: Path) -> None:
+    """Threads divide it where they gain; else it says why they do not."""
+    results = {}
+    for cores in (1, 2):
+        out = tmp_path / str(cores)
+        done = anabranch("run", FOLDER / "wide-area.toml", "--cores", cores, "--out", out)
+        assert done.returncode == 0, done.stderr
+        facts = json.loads((out / "run.json").read_text())
+        assert (facts["cores"], facts["one_core"]) == (cores, None)
+        counts = [facts[name] for name in ("events", "packet_hops", "end_s", "ended")]
+        files = [(out / f"{name}.csv").read_text() for name in ("flows", "links", "paths")]
+        results[cores] = (counts, files)
+    assert results[1] == results[2]
+    two_hosts = FOLDER / "two-hosts.toml"
+    done = anabranch("run", two_hosts, "--cores", 4, "--out", tmp_path / "watched")
+    assert done.returncode == 0
+    assert "run on one core: it has observers, which all parts would share" in done.stderr
+    facts = json.loads((tmp_path / "watched" / "run.json").read_text())
+    assert facts["cores"] == 1 and "observers" in facts["one_core"]
+    done = anabranch("run", two_hosts, "--cores", 0, "--out", tmp_path / "none")
+    assert done.returncode == 2 and "1<=x<=256" in done.stderr
+
+
 def test_what_is_not_complete_is_said(anabranch: Command, two_hosts: Path, tmp_path: Path) -> None:
     """How far, what it waits for, both states; status 1 where that was asked for."""
     out = tmp_path / "out"

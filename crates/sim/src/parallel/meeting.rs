@@ -9,6 +9,8 @@ use std::sync::{Condvar, Mutex, PoisonError};
 #[derive(Debug)]
 pub(super) struct Meeting {
     parties: usize,
+    /// `looks` is how often a thread looks before it sleeps.
+    looks: u32,
     arrived: AtomicUsize,
     round: AtomicUsize,
     is_broken: AtomicBool,
@@ -16,14 +18,18 @@ pub(super) struct Meeting {
     woken: Condvar,
 }
 
-/// How often a thread looks before it sleeps.
+/// Looks of a thread that has a core of its own: some 100 microseconds.
 const LOOKS: u32 = 4000;
+/// Looks where others need the core.
+const FEW_LOOKS: u32 = 50;
 
 impl Meeting {
     /// Makes a meeting of so many threads.
     pub fn new(parties: usize) -> Meeting {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
         Meeting {
             parties,
+            looks: if parties <= cores { LOOKS } else { FEW_LOOKS },
             arrived: AtomicUsize::new(0),
             round: AtomicUsize::new(0),
             is_broken: AtomicBool::new(false),
@@ -42,7 +48,7 @@ impl Meeting {
         }
         let waits = || self.round.load(Ordering::Acquire) == round && !self.is_broken();
         let mut looks = 0;
-        while waits() && looks < LOOKS {
+        while waits() && looks < self.looks {
             looks += 1;
             std::hint::spin_loop();
         }
