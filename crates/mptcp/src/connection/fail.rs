@@ -187,7 +187,7 @@ mod tests {
     #[test]
     fn a_fail_is_on_every_ack_until_it_is_answered() {
         let base = Base { received: (101, 201), sent: (301, 401) };
-        let mut ours = Fallback::at(base, None).with(FailExchange::Sent { dsn: 7 });
+        let mut ours = Fallback::at(0, base, None).with(FailExchange::Sent { dsn: 7 });
         assert_eq!((ours.fail_to_send(9), ours.fail_to_send(9)), (Some(7), Some(7)));
         assert_eq!(ours.infinite, None);
         assert!(!ours.on_fail_again(), "an answer is not answered");
@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn each_fail_of_the_peer_is_answered_by_one() {
-        let mut theirs = Fallback::at(Base::START, None);
+        let mut theirs = Fallback::at(0, Base::START, None);
         assert!(!theirs.on_fail_again(), "there was none before");
         theirs.on_fail();
         assert_eq!((theirs.infinite, theirs.fail_to_send(9)), (Some((1, 1)), Some(9)));

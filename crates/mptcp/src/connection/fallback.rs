@@ -49,6 +49,8 @@ impl Base {
 /// The state of a connection that has fallen back to TCP.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fallback {
+    /// The identifier of the subflow that is TCP now.
+    over: u32,
     /// The peer's key, where it had come: what was under way still names it.
     peer_key: Option<Key>,
     pub base: Base,
@@ -62,9 +64,16 @@ pub(super) struct Fallback {
 }
 
 impl Fallback {
-    /// A connection falls back without MP_FAIL.
-    pub fn at(base: Base, peer_key: Option<Key>) -> Fallback {
-        Fallback { peer_key, base, exchange: FailExchange::None, infinite: None, fin_waits: false }
+    /// A connection falls back without MP_FAIL, over the subflow with this identifier.
+    pub fn at(over: u32, base: Base, peer_key: Option<Key>) -> Fallback {
+        let exchange = FailExchange::None;
+        Fallback { over, peer_key, base, exchange, infinite: None, fin_waits: false }
+    }
+
+    /// Whether the subflow with this identifier is TCP now. Others have been aborted, and may still hold
+    /// octets that they had received.
+    pub fn is_over(&self, id: u32) -> bool {
+        self.over == id
     }
 
     /// Falls back as this does, with MP_FAIL in this state.
@@ -101,7 +110,8 @@ impl Connection {
     pub(super) fn fall_back(&mut self, i: usize, exchange: FailExchange) {
         match self.session.phase() {
             Phase::Opening => {
-                self.session.fall_back(Fallback::at(Base::START, None));
+                let id = self.subflows[i].id;
+                self.session.fall_back(Fallback::at(id, Base::START, None));
                 self.subflows[i].tcp.reserve_options(0);
                 self.keep_no_room_for_keys();
             }
@@ -113,7 +123,8 @@ impl Connection {
                 self.sender.forget_reinjections();
                 self.forget_announcements();
                 if is_straight && can_send {
-                    let fallback = Fallback::at(base, self.session.peer_key());
+                    let id = self.subflows[i].id;
+                    let fallback = Fallback::at(id, base, self.session.peer_key());
                     self.session.fall_back(fallback.with(exchange));
                 } else {
                     self.abort_all(CloseReason::Reset);
@@ -239,7 +250,7 @@ mod tests {
 
     #[test]
     fn offsets_of_the_subflow_stand_for_those_of_the_stream() {
-        let fallback = Fallback::at(Base { received: (101, 1001), sent: (51, 501) }, None);
+        let fallback = Fallback::at(0, Base { received: (101, 1001), sent: (51, 501) }, None);
         assert_eq!((fallback.received(101), fallback.received(201)), (1001, 1101));
         assert_eq!((fallback.acknowledged(61), fallback.acknowledged(1)), (511, 501));
     }

@@ -129,6 +129,10 @@ impl Connection {
             match self.session.phase() {
                 Phase::Opening => return,
                 Phase::Fallback => {
+                    let Some(fallback) = self.session.fallback() else { return };
+                    if !fallback.is_over(subflow.id) {
+                        return;
+                    }
                     // As TCP: what does not fit stays, and closes the window.
                     let n = ready.min(self.receiver.room());
                     if n == 0 {

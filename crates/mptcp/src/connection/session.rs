@@ -236,7 +236,7 @@ mod tests {
         let mut session = Session::new(Key(1), true, false);
         session.on_offer(false);
         session.begin(Key(2));
-        session.fall_back(Fallback::at(Base::START, session.peer_key()));
+        session.fall_back(Fallback::at(0, Base::START, session.peer_key()));
         assert_eq!((session.phase(), session.peer_key()), (Phase::Fallback, Some(Key(2))));
         assert!(!session.has_offered() && !session.is_confirmed());
         assert!(session.fallback().is_some());

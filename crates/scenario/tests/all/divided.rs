@@ -150,7 +150,7 @@ fn what_was_damaged_stays_so_in_another_part() {
         hosts = ["a", "b"]
         routers = ["r"]
         links = [
-            { ends = ["a", "r"], rate = "1 Mbit/s", impairments = [{ kind = "corrupt", probability = 0.2 }] },
+            { ends = ["a", "r"], rate = "1 Mbit/s", delay = "0 us", impairments = [{ kind = "corrupt", probability = 0.2 }] },
             { ends = ["r", "b"], rate = "1 Mbit/s", delay = "50 ms" },
         ]
         flows = [{ name = "f", from = "a", to = "b", size = "100 kB" }]

@@ -49,13 +49,14 @@ impl fmt::Display for Obstacle {
 
 /// Nanoseconds that a packet costs on a link, two threads to meet, and a packet to cross into another
 /// part: measured (docs/performance.md, "One run on several cores").
-const HOP_NS: f64 = 150.0;
-const MEETING_NS: f64 = 600.0;
-const CROSSING_NS: f64 = 120.0;
+const HOP_NS: f64 = 100.0;
+const MEETING_NS: f64 = 1000.0;
+const CROSSING_NS: f64 = 140.0;
 /// A run that is not sped up by this much is not divided.
 const LEAST_SPEEDUP: f64 = 1.15;
-/// A flow without end counts as this many octets.
-const ENDLESS: f64 = 1e9;
+/// Looks at nodes and links in search of a better division, and how often all groups are tried.
+const MOST_LOOKS: usize = 100_000_000;
+const MOST_ROUNDS: usize = 10;
 
 impl Plan {
     /// Divides the network of a simulation, which has not begun, into `parts` parts at the most.
@@ -83,8 +84,10 @@ impl Plan {
             for count in 2..=parts {
                 let Some(part_of) = divide(&mut groups, &load, count) else { break };
                 let speedup = load.speedup(&part_of, count, lookahead);
-                if best.as_ref().is_none_or(|best| speedup > best.speedup) {
-                    best = Some(Plan { part_of, parts: count, lookahead, speedup });
+                let mut plan = Plan { part_of, parts: count, lookahead, speedup };
+                plan.improve(&mut groups, &load);
+                if best.as_ref().is_none_or(|best| plan.speedup > best.speedup) {
+                    best = Some(plan);
                 }
             }
         }
@@ -100,6 +103,36 @@ impl Plan {
         match plan.speedup < LEAST_SPEEDUP {
             true => Err(Obstacle::NoGain(plan.speedup)),
             false => Ok(plan),
+        }
+    }
+
+    /// Moves one group of nodes after the other to another part, as long as that makes the run faster.
+    fn improve(&mut self, groups: &mut Groups, load: &Load) {
+        let members = groups.members();
+        let size = load.nodes.len() + load.links.len();
+        let rounds = (MOST_LOOKS / (members.len() * self.parts * size).max(1)).min(MOST_ROUNDS);
+        for _ in 0..rounds {
+            let before = self.speedup;
+            for group in &members {
+                let from = self.part_of[group[0]];
+                for to in 0..self.parts as u32 {
+                    if to == self.part_of[group[0]] {
+                        continue;
+                    }
+                    let was = self.part_of[group[0]];
+                    group.iter().for_each(|node| self.part_of[*node] = to);
+                    let is_alone = !self.part_of.contains(&from);
+                    let speedup = load.speedup(&self.part_of, self.parts, self.lookahead);
+                    if speedup > self.speedup && !is_alone {
+                        self.speedup = speedup;
+                    } else {
+                        group.iter().for_each(|node| self.part_of[*node] = was);
+                    }
+                }
+            }
+            if self.speedup == before {
+                return;
+            }
         }
     }
 
@@ -171,8 +204,12 @@ fn joined<E: FlowEndpoint>(simulation: &Simulation<E>) -> Groups {
     groups
 }
 
-/// What is to be done at each node and over each link, in packet-hops, as far as it can be told from
-/// the flows' lengths, and how many hops there are in a second at the most.
+/// What is to be done at each node and over each link, in packet-hops, as far as it can be told before, and
+/// how many hops there are in a second.
+///
+/// Flows share links by max-min fairness: the link that has least for each of its flows gives it to them,
+/// then the next, and so on. What a flow has to move takes as long as its share needs for it; flows without
+/// end are counted for as long as the longest of the others.
 struct Load {
     /// The nodes that each link joins.
     ends: Vec<(usize, usize)>,
@@ -181,11 +218,24 @@ struct Load {
     hops_per_s: f64,
 }
 
-/// An ACK for every second segment of 1500 octets.
+/// Octets of a segment.
 const SEGMENT: f64 = 1500.0;
+/// An ACK for every second segment.
 const ACKS: f64 = 0.5;
 /// What an endpoint does with a segment, in hops.
 const ENDPOINT: f64 = 2.0;
+
+/// The data of one direction of a flow.
+struct Stream {
+    /// Nodes at which it starts and ends.
+    nodes: [usize; 2],
+    /// The links that it takes, and those that its ACKs take.
+    links: [Vec<usize>; 2],
+    /// Octets; infinite without an end.
+    octets: f64,
+    /// Its share of the links, in octets a second.
+    rate: f64,
+}
 
 impl Load {
     fn of<E: FlowEndpoint>(simulation: &Simulation<E>) -> Load {
@@ -198,34 +248,28 @@ impl Load {
             links: vec![0.0; network.links.len()],
             hops_per_s: 0.0,
         };
-        let mut per_s = vec![0.0; network.links.len()];
-        for pair in simulation.endpoints.chunks_exact(2) {
-            let nodes = [0, 1].map(|side| NodeId(pair[side].endpoint.flow_key().src.0));
-            let octets = [1, 0].map(|reader| match pair[reader].app.expected() {
-                u64::MAX => ENDLESS,
-                octets => (octets as f64).min(ENDLESS),
-            });
-            for (from, to) in [(0, 1), (1, 0)] {
-                let packets = (octets[from] + ACKS * octets[to]) / SEGMENT;
-                load.nodes[nodes[from].0 as usize] += ENDPOINT * packets;
-                load.nodes[nodes[to].0 as usize] += ENDPOINT * packets;
-                let mut way = Vec::new();
-                network.for_each_hop((nodes[from], nodes[to]), |_, link| way.push(link));
-                let rate = |link: &LinkId| network.links[link.0 as usize].rate_at(Time::ZERO);
-                let least = way.iter().filter_map(rate).map(|rate| rate.as_bps()).min();
-                let share = packets * SEGMENT / (octets[0] + octets[1]).max(1.0);
-                for link in way {
-                    let index = link.0 as usize;
-                    load.links[index] += packets;
-                    load.nodes[load.ends[index].0] += packets;
-                    per_s[index] += share * least.unwrap_or(0) as f64 / (8.0 * SEGMENT);
+        let mut streams = streams(simulation);
+        let rate = |link: &anabranch_network::Link| {
+            link.rate_at(Time::ZERO).map_or(0.0, |rate| rate.as_bps() as f64 / 8.0)
+        };
+        share(&mut streams, network.links.iter().map(rate).collect());
+        let seconds = |stream: &Stream| stream.octets / stream.rate;
+        let longest = streams.iter().map(seconds).filter(|seconds| seconds.is_finite());
+        let longest = longest.fold(0.0, f64::max);
+        let longest = if longest > 0.0 { longest } else { 1.0 };
+        for stream in &streams {
+            let segments = stream.octets.min(stream.rate * longest) / SEGMENT;
+            let [from, to] = stream.nodes;
+            load.nodes[from] += ENDPOINT * segments;
+            load.nodes[to] += ENDPOINT * segments;
+            for (links, packets) in stream.links.iter().zip([segments, ACKS * segments]) {
+                for link in links {
+                    load.links[*link] += packets;
+                    load.nodes[load.ends[*link].0] += packets;
                 }
             }
         }
-        for (link, per_s) in per_s.into_iter().enumerate() {
-            let rate = network.links[link].rate_at(Time::ZERO).map_or(0, |rate| rate.as_bps());
-            load.hops_per_s += per_s.min(rate as f64 / (8.0 * SEGMENT));
-        }
+        load.hops_per_s = load.links.iter().sum::<f64>() / longest;
         load
     }
 
@@ -255,6 +299,64 @@ impl Load {
     }
 }
 
+/// The data of all flows, of both directions.
+fn streams<E: FlowEndpoint>(simulation: &Simulation<E>) -> Vec<Stream> {
+    let mut streams = Vec::new();
+    for pair in simulation.endpoints.chunks_exact(2) {
+        let nodes = [0, 1].map(|side| NodeId(pair[side].endpoint.flow_key().src.0));
+        let way = |from: usize, to: usize| {
+            let mut links = Vec::new();
+            let hop = |_, link: LinkId| links.push(link.0 as usize);
+            simulation.network.for_each_hop((nodes[from], nodes[to]), hop);
+            links
+        };
+        for (from, to) in [(0, 1), (1, 0)] {
+            let octets = match pair[to].app.expected() {
+                0 => continue,
+                u64::MAX => f64::INFINITY,
+                octets => octets as f64,
+            };
+            streams.push(Stream {
+                nodes: [from, to].map(|side| nodes[side].0 as usize),
+                links: [way(from, to), way(to, from)],
+                octets,
+                rate: 0.0,
+            });
+        }
+    }
+    streams
+}
+
+/// Gives each stream its max-min share of the links, which carry so many octets a second.
+fn share(streams: &mut [Stream], mut left: Vec<f64>) {
+    let mut users = vec![0_usize; left.len()];
+    let mut open: Vec<&mut Stream> = streams.iter_mut().collect();
+    for link in open.iter().flat_map(|stream| &stream.links[0]) {
+        users[*link] += 1;
+    }
+    while !open.is_empty() {
+        let shares = left.iter().zip(&users).map(|(left, users)| left / *users as f64);
+        let tightest = shares.enumerate().filter(|(_, share)| !share.is_nan());
+        let Some((tightest, share)) = tightest.min_by(|one, other| one.1.total_cmp(&other.1))
+        else {
+            return;
+        };
+        let (done, rest): (Vec<_>, Vec<_>) =
+            open.into_iter().partition(|stream| stream.links[0].contains(&tightest));
+        if done.is_empty() {
+            return;
+        }
+        for stream in done {
+            stream.rate = share.max(1.0);
+            for link in &stream.links[0] {
+                left[*link] = (left[*link] - share).max(0.0);
+                users[*link] -= 1;
+            }
+        }
+        open = rest;
+    }
+}
+
 /// Groups of nodes that stay together.
 #[derive(Clone, Debug)]
 struct Groups(Vec<usize>);
@@ -272,6 +374,15 @@ impl Groups {
             root = self.0[root];
         }
         root
+    }
+
+    /// The nodes of each group.
+    fn members(&mut self) -> Vec<Vec<usize>> {
+        let mut members: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for node in 0..self.0.len() {
+            members.entry(self.of(node)).or_default().push(node);
+        }
+        members.into_values().collect()
     }
 
     fn join(&mut self, one: usize, other: usize) {

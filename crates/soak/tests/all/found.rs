@@ -688,3 +688,165 @@ fn messages_of_one_byte_do_not_wait_for_timeouts() {
     assert_eq!(ends(&verdict), [End::Completed]);
     assert!(verdict.seconds < 100.0, "{}", verdict.seconds);
 }
+
+/// 60561023: a peer fell back while a second subflow held octets; they were taken for the stream's, which the
+/// first carries alone from then on.
+#[test]
+fn octets_of_a_subflow_that_a_fallback_ended_are_not_the_streams() {
+    judged(
+        r#"
+        duration = "3000000000 us"
+        routers = ["r1-1"]
+        seed = 598277382041
+
+        [[attacks]]
+        flow = "f1"
+        from = "b"
+        kind = "tiny-window"
+        name = "x0"
+
+        [[attacks]]
+        duration = "30800 ms"
+        from = "b"
+        kind = "syn-flood"
+        name = "x1"
+        per_second = 5
+        port = 1
+        start = "2613008 us"
+        to = "a"
+
+        [[flows]]
+        from = "a"
+        name = "f0"
+        protocol = "mptcp"
+        reverse_size = "1 B"
+        to = "b"
+
+        [flows.mptcp]
+        enabled = false
+
+        [flows.tcp]
+        mss = "1700 B"
+        profile = "linux"
+
+        [[flows]]
+        count = 3
+        from = "a"
+        name = "f1"
+        protocol = "mptcp"
+        reverse_size = "52573 B"
+        to = "b"
+
+        [flows.arrivals]
+        per_second = 44
+
+        [flows.mptcp]
+        checksum = true
+
+        [[flows]]
+        count = 3
+        from = "b"
+        name = "f2"
+        port = 34133
+        protocol = "mptcp"
+        start = "70000 us"
+        to = "a"
+
+        [flows.arrivals]
+        per_second = 5
+
+        [flows.traffic]
+        count = 3
+        kind = "requests"
+        request = "1 B"
+        response = "1 B"
+
+        [[hosts]]
+        interfaces = ["i0", "i1", "i2"]
+        name = "a"
+
+        [[hosts]]
+        interfaces = ["i0", "i1", "i2"]
+        name = "b"
+
+        [[links]]
+        delay = "109608 us"
+        ends = ["a.i0", "b.i0"]
+        name = "l0"
+        rate = "220000 bit/s"
+
+        [[links.impairments]]
+        kind = "jitter"
+        mean = "500 us"
+
+        [[links.impairments]]
+        after = 69
+        kind = "middlebox"
+        segments = "not-syn"
+        strip = ["timestamps"]
+
+        [links.queue]
+        by_size = true
+        kind = "red"
+        weight = 0.24
+
+        [[links.reverse.impairments]]
+        flow = "f0"
+        kind = "packets"
+        numbers = []
+
+        [[links.reverse.impairments]]
+        ber = 0.00009779999999999999
+        kind = "bit-errors"
+
+        [[links]]
+        delay = "0 us"
+        ends = ["a.i1", "r1-1"]
+        rate = "2000000 bit/s"
+
+        [[links.reverse.impairments]]
+        ber = 0.00007489999999999999
+        kind = "bit-errors"
+
+        [[links]]
+        delay = "38167 us"
+        ends = ["r1-1", "b.i1"]
+        name = "l3"
+        rate = "200000 bit/s"
+
+        [[links.impairments]]
+        kind = "corrupt"
+        probability = 0.1
+
+        [links.reverse]
+        rate = "3300000 bit/s"
+
+        [[links.reverse.impairments]]
+        correlation = 0.5
+        deviation = "7000 us"
+        kind = "jitter"
+        law = "normal"
+        mean = "0 us"
+
+        [links.reverse.queue]
+        kind = "fq-codel"
+        limit = "1 packets"
+
+        [[links]]
+        delay = "0 us"
+        ends = ["a.i2", "b.i2"]
+        rate = "200000 bit/s"
+
+        [[listen]]
+        host = "a"
+        port = 1
+        protocol = "mptcp"
+
+        [listen.mptcp]
+        path_manager = "n-diffports"
+
+        [listen.tcp.rto]
+        initial = "200 us"
+        "#,
+    );
+}
