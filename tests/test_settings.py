@@ -23,6 +23,7 @@ QUEUES = {
     "threshold": settings.Threshold,
     "red": settings.Red,
     "pie": settings.Pie,
+    "pi2": settings.Pi2,
     "codel": settings.CoDel,
     "fq-codel": settings.FqCoDel,
     "dualpi2": settings.DualPi2,

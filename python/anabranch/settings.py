@@ -265,6 +265,21 @@ class Pie(TypedDict, total=False):
     update: str
 
 
+class Pi2(TypedDict, total=False):
+    """Options of PI2, PI improved with a square (De Schepper et al. 2016)."""
+
+    kind: Required[Literal["pi2"]]
+    alpha: float
+    beta: float
+    coupling: float
+    ecn: bool
+    limit: str
+    mean_packet: str
+    scalable: Literal["none", "ect1", "ect"]
+    target: str
+    update: str
+
+
 class CoDel(TypedDict, total=False):
     """Options of CoDel (RFC 8289)."""
 
@@ -336,7 +351,18 @@ class AckFilter(TypedDict, total=False):
 
 
 Queue = (
-    DropTail | Threshold | Red | Pie | CoDel | FqCoDel | DualPi2 | Priority | Drr | AckFilter | Toml
+    DropTail
+    | Threshold
+    | Red
+    | Pie
+    | Pi2
+    | CoDel
+    | FqCoDel
+    | DualPi2
+    | Priority
+    | Drr
+    | AckFilter
+    | Toml
 )
 """The field `queue` of a link, also as a table that was computed."""
 

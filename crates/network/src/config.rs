@@ -73,7 +73,8 @@ impl LinkConfig {
             QueueConfig::DropTail { .. }
             | QueueConfig::Threshold(_)
             | QueueConfig::Red(_)
-            | QueueConfig::Pie(_) => Err(ConfigError::new("queue", "at an explicit rate", allowed)),
+            | QueueConfig::Pie(_)
+            | QueueConfig::Pi2(_) => Err(ConfigError::new("queue", "at an explicit rate", allowed)),
             _ => Ok(()),
         }
     }

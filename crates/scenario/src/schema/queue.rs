@@ -7,8 +7,8 @@ use crate::quantity::{Amount, Packets, Quantity};
 use crate::shape::Shape;
 use anabranch_network::{
     AckFilterConfig, CoDelConfig, CoDelLaw, ConfigError, DelayEstimate, DrrConfig, DrrKey,
-    DualPi2Config, FqCoDelConfig, Info, PieConfig, PriorityConfig, PriorityKey, QUEUES,
-    QueueConfig, QueueLimit, RedConfig, ThresholdConfig,
+    DualPi2Config, FqCoDelConfig, Info, Pi2Config, PieConfig, PriorityConfig, PriorityKey, QUEUES,
+    QueueConfig, QueueLimit, RedConfig, Scalable, ThresholdConfig,
 };
 use anabranch_units::{Bytes, Span};
 use toml::Value;
@@ -17,6 +17,8 @@ const UNLIMITED: &str = "unlimited";
 const AUTO: &str = "auto";
 const ESTIMATES: [(&str, DelayEstimate); 2] =
     [("timestamps", DelayEstimate::Timestamps), ("rate", DelayEstimate::Rate)];
+const SCALABLE: [(&str, Scalable); 3] =
+    [("none", Scalable::None), ("ect1", Scalable::Ect1), ("ect", Scalable::Ect)];
 const BANDS: [(&str, PriorityKey); 2] =
     [("dscp", PriorityKey::Dscp), ("pure-ack", PriorityKey::PureAck)];
 const KEYS: [(&str, DrrKey); 2] = [("flow", DrrKey::Flow), ("dscp", DrrKey::Dscp)];
@@ -51,6 +53,7 @@ fn usual(name: &str) -> Option<QueueConfig> {
         "threshold" => QueueConfig::Threshold(ThresholdConfig::default()),
         "red" => QueueConfig::Red(RedConfig::default()),
         "pie" => QueueConfig::Pie(PieConfig::default()),
+        "pi2" => QueueConfig::Pi2(Pi2Config::default()),
         "codel" => QueueConfig::CoDel(CoDelConfig::default()),
         "fq-codel" => QueueConfig::FqCoDel(FqCoDelConfig::default()),
         "dualpi2" => QueueConfig::DualPi2(DualPi2Config::default()),
@@ -77,6 +80,7 @@ fn fields(form: &mut Form<'_>, queue: &mut QueueConfig) -> Result<(), InputError
         }
         QueueConfig::Red(c) => red(form, c),
         QueueConfig::Pie(c) => pie(form, c),
+        QueueConfig::Pi2(c) => pi2(form, c),
         QueueConfig::CoDel(c) => {
             waiting(form, &mut c.limit)?;
             law(form, &mut c.law)
@@ -260,6 +264,24 @@ fn pie(form: &mut Form<'_>, c: &mut PieConfig) -> Result<(), InputError> {
     form.says("increases are limited to 0.02 from a probability of 0.1 on (RFC 8033 §5.5)")
         .boolean("cap", &mut c.cap)?;
     form.says("share of `limit` at which PIE turns on").probability("activate", &mut c.activate)
+}
+
+fn pi2(form: &mut Form<'_>, c: &mut Pi2Config) -> Result<(), InputError> {
+    waiting(form, &mut c.limit)?;
+    target(form, &mut c.target, &mut c.update)?;
+    gains(
+        form,
+        "gain of the distance from the target and of the change, in Hz",
+        &mut c.alpha,
+        &mut c.beta,
+    )?;
+    form.says("while less than two such packets wait nothing is dropped or marked")
+        .quantity("mean_packet", &mut c.mean_packet)?;
+    ecn(form, &mut c.ecn)?;
+    form.says("with `ecn`, packets marked with `coupling` times the base probability, not its square: ECT(1) and CE, all ECN-capable ones, or none")
+        .choice("scalable", &SCALABLE, &mut c.scalable)?;
+    form.says("coupling factor k: how much more likely scalable packets are marked than the base probability says")
+        .set("coupling", Number, &mut c.coupling)
 }
 
 fn target(form: &mut Form<'_>, target: &mut Span, update: &mut Span) -> Result<(), InputError> {

@@ -12,6 +12,7 @@ pub(super) fn queue(draw: &mut Draw, temper: Temper, mtu: u64) -> Table {
         "threshold",
         "red",
         "pie",
+        "pi2",
         "codel",
         "fq-codel",
         "dualpi2",
@@ -23,7 +24,7 @@ pub(super) fn queue(draw: &mut Draw, temper: Temper, mtu: u64) -> Table {
     let least = if temper == Temper::Gentle { 20 } else { 1 };
     let limit = match draw.between(0, 5) {
         0 if kind != "fq-codel" => bytes(mtu * draw.spread(least, 300)),
-        1 if !matches!(kind, "red" | "threshold" | "fq-codel" | "pie" | "dualpi2") => {
+        1 if !matches!(kind, "red" | "threshold" | "fq-codel" | "pie" | "pi2" | "dualpi2") => {
             "unlimited".into()
         }
         _ => packets(draw.spread(least, 300)),
@@ -52,6 +53,13 @@ pub(super) fn queue(draw: &mut Draw, temper: Temper, mtu: u64) -> Table {
             o.word("delay", &["timestamps", "rate"]);
             o.switches(&["ecn", "derandomize", "cap"]);
             o.maybe("activate", |draw| draw.probability(0.9).into());
+        }
+        "pi2" => {
+            o.maybe("target", |draw| draw.time(1000, 100_000));
+            o.maybe("update", |draw| draw.time(1000, 100_000));
+            o.word("scalable", &["none", "ect1", "ect"]);
+            o.maybe("coupling", |draw| (1.0 + draw.probability(3.0)).into());
+            o.switches(&["ecn"]);
         }
         "codel" => {
             codel(&mut o);

@@ -4,14 +4,16 @@ use super::super::tests::{Bench, any_impairment};
 use crate::{
     AckFilterConfig, CoDelConfig, CoDelLaw, DelaySchedule, DrrConfig, DualPi2Config, FqCoDelConfig,
     ImpairmentConfig, ImpairmentKind, JitterConfig, JitterLaw, LinkConfig, LinkEvent, LinkWatch,
-    PieConfig, Position, PriorityConfig, QueueConfig, QueueLimit, RateSchedule, RedConfig,
-    ThresholdConfig, TokenBucketConfig, TraceConfig, TransmitterConfig, Waiting,
+    Pi2Config, PieConfig, Position, PriorityConfig, QueueConfig, QueueLimit, RateSchedule,
+    RedConfig, ThresholdConfig, TokenBucketConfig, TraceConfig, TransmitterConfig, Waiting,
 };
 use anabranch_endpoint::Generator;
 use anabranch_testkit::marks::record;
 use anabranch_units::{Bytes, Rate, Span, Time};
 use anabranch_wire::{Addr, Body, Ecn, Packet, Payload};
 use proptest::prelude::*;
+
+mod overload;
 
 const MS: fn(u64) -> Span = Span::from_millis;
 
@@ -53,6 +55,7 @@ fn every_queue_of(packets: u64) -> Vec<QueueConfig> {
         QueueConfig::Priority(PriorityConfig { limit, ..PriorityConfig::default() }),
         QueueConfig::Drr(DrrConfig { limit, queues: 4, ..DrrConfig::default() }),
         QueueConfig::AckFilter(AckFilterConfig { limit, aggressive: true }),
+        QueueConfig::Pi2(Pi2Config { limit, ecn: true, ..Pi2Config::default() }),
     ]
 }
 

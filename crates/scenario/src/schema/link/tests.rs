@@ -98,6 +98,7 @@ fn defaults_are_those_of_the_sources() {
     assert_eq!(queue("codel"), QueueConfig::CoDel(Default::default()));
     assert_eq!(queue("fq-codel"), QueueConfig::FqCoDel(Default::default()));
     assert_eq!(queue("pie"), QueueConfig::Pie(Default::default()));
+    assert_eq!(queue("pi2"), QueueConfig::Pi2(Default::default()));
     assert_eq!(queue("dualpi2"), QueueConfig::DualPi2(Default::default()));
     assert_eq!(queue("priority"), QueueConfig::Priority(Default::default()));
     assert_eq!(queue("drr"), QueueConfig::Drr(Default::default()));
@@ -119,8 +120,8 @@ fn the_other_direction_takes_over_what_it_does_not_say() {
 fn errors_name_file_field_value_and_what_is_allowed() {
     for (fields, expected) in [
         (
-            "queue = { kind = \"blue\" }",
-            "link.toml: field `links[0].queue.kind`: value `blue`: allowed: droptail, threshold, red, pie, codel, fq-codel, dualpi2, priority, drr",
+            "queue = { kind = \"rem\" }",
+            "link.toml: field `links[0].queue.kind`: value `rem`: allowed: droptail, threshold, red, pie, pi2, codel, fq-codel, dualpi2, priority, drr",
         ),
         (
             "queue = { kind = \"red\", max_p = 2 }",
@@ -145,6 +146,10 @@ fn errors_name_file_field_value_and_what_is_allowed() {
         (
             "queue = { kind = \"pie\", update = \"1 ps\" }",
             "field `links[0].queue.update`: value `0.000000000001 s`: allowed: at least 1 us",
+        ),
+        (
+            "queue = { kind = \"pi2\", coupling = 0.5 }",
+            "field `links[0].queue.coupling`: value `0.5`: allowed: from 1 to 100",
         ),
         (
             "queue = { kind = \"dualpi2\", update = \"999 ns\" }",
