@@ -26,6 +26,7 @@ QUEUES = {
     "pi2": settings.Pi2,
     "codel": settings.CoDel,
     "fq-codel": settings.FqCoDel,
+    "fq-pie": settings.FqPie,
     "dualpi2": settings.DualPi2,
     "priority": settings.Priority,
     "drr": settings.Drr,

@@ -307,6 +307,26 @@ class FqCoDel(TypedDict, total=False):
     target: str
 
 
+class FqPie(TypedDict, total=False):
+    """Options of FQ-PIE (RFC 8290 with the law of RFC 8033)."""
+
+    kind: Required[Literal["fq-pie"]]
+    alpha: float
+    beta: float
+    burst: str
+    cap: bool
+    delay: Literal["timestamps", "rate"]
+    derandomize: bool
+    ecn: bool
+    ecn_threshold: float
+    limit: str
+    mean_packet: str
+    quantum: str
+    queues: int
+    target: str
+    update: str
+
+
 class DualPi2(TypedDict, total=False):
     """Options of DualPI2 (RFC 9332)."""
 
@@ -358,6 +378,7 @@ Queue = (
     | Pi2
     | CoDel
     | FqCoDel
+    | FqPie
     | DualPi2
     | Priority
     | Drr

@@ -39,8 +39,8 @@ pub use link::{End, Link, LinkDrop, LinkEvent, LinkWatch, Passing};
 pub use pool::{PacketId, PacketPool};
 pub use queue::{
     AckFilterConfig, CoDelConfig, CoDelLaw, DelayEstimate, DrrConfig, DrrKey, DualPi2Config,
-    FqCoDelConfig, Pi2Config, PieConfig, PriorityConfig, PriorityKey, QUEUES, QueueConfig,
-    QueueLimit, RedConfig, Scalable, ThresholdConfig, Waiting,
+    FqCoDelConfig, FqPieConfig, Pi2Config, PieConfig, PriorityConfig, PriorityKey, QUEUES,
+    QueueConfig, QueueLimit, RedConfig, Scalable, ThresholdConfig, Waiting,
 };
 pub use regulator::{
     AckBucketConfig, DelayLaw, Forward, LawConfig, Level, MakeLaw, Overflow, REGULATORS, Regulated,

@@ -10,6 +10,7 @@ mod droptail;
 mod drr;
 mod dualpi2;
 mod fq_codel;
+mod fq_pie;
 mod held_droptail;
 mod item;
 mod pi2;
@@ -24,6 +25,7 @@ pub use droptail::DropTail;
 pub use drr::{Drr, DrrConfig, DrrKey};
 pub use dualpi2::{DualPi2, DualPi2Config};
 pub use fq_codel::{FqCoDel, FqCoDelConfig};
+pub use fq_pie::{FqPie, FqPieConfig};
 pub(crate) use held_droptail::HeldDropTail;
 pub use item::{Band, Item, Loss, Losses};
 pub use pi2::{Pi2, Pi2Config, Scalable};
@@ -46,6 +48,7 @@ pub const QUEUES: &[Info] = &[
     pi2::INFO,
     codel::INFO,
     fq_codel::INFO,
+    fq_pie::INFO,
     dualpi2::INFO,
     priority::INFO,
     drr::INFO,
@@ -72,6 +75,8 @@ pub enum QueueConfig {
     CoDel(CoDelConfig),
     /// Flow queues with CoDel.
     FqCoDel(FqCoDelConfig),
+    /// Flow queues with PIE.
+    FqPie(FqPieConfig),
     /// Low-latency and classic queues, coupled.
     DualPi2(DualPi2Config),
     /// Bands by strict priority.
@@ -124,6 +129,7 @@ impl QueueConfig {
             | QueueConfig::Drr(DrrConfig { limit, .. })
             | QueueConfig::AckFilter(AckFilterConfig { limit, .. }) => *limit,
             QueueConfig::FqCoDel(fq_co_del) => QueueLimit::Packets(fq_co_del.limit),
+            QueueConfig::FqPie(fq_pie) => QueueLimit::Packets(fq_pie.limit),
         }
     }
 
@@ -138,6 +144,7 @@ impl QueueConfig {
             | QueueConfig::Drr(DrrConfig { limit, .. })
             | QueueConfig::AckFilter(AckFilterConfig { limit, .. }) => Some(*limit),
             QueueConfig::FqCoDel(fq_co_del) => Some(QueueLimit::Packets(fq_co_del.limit)),
+            QueueConfig::FqPie(fq_pie) => Some(QueueLimit::Packets(fq_pie.limit)),
             _ => None,
         };
         if held == Some(QueueLimit::Packets(0)) {
@@ -152,6 +159,7 @@ impl QueueConfig {
             QueueConfig::Pi2(pi2) => pi2.validate(),
             QueueConfig::CoDel(co_del) => co_del.law.validate(),
             QueueConfig::FqCoDel(fq_co_del) => fq_co_del.validate(),
+            QueueConfig::FqPie(fq_pie) => fq_pie.validate(),
             QueueConfig::DualPi2(dual_pi2) => dual_pi2.validate(),
             QueueConfig::Priority(priority) => priority.validate(),
             QueueConfig::Drr(drr) => drr.validate(),
@@ -187,6 +195,7 @@ impl QueueConfig {
             QueueConfig::FqCoDel(fq_co_del) => {
                 held(Scheduler::FqCoDel(FqCoDel::new(fq_co_del, line.mtu, generator)))
             }
+            QueueConfig::FqPie(fq_pie) => held(Scheduler::FqPie(FqPie::new(fq_pie, generator))),
             QueueConfig::DualPi2(dual_pi2) => held(Scheduler::DualPi2(DualPi2::new(dual_pi2))),
             QueueConfig::Priority(priority) => held(Scheduler::Priority(Priority::new(priority))),
             QueueConfig::Drr(drr) => held(Scheduler::Drr(Drr::new(drr))),
@@ -349,6 +358,7 @@ pub(crate) enum Scheduler {
     DropTail(HeldDropTail),
     CoDel(CoDel),
     FqCoDel(FqCoDel),
+    FqPie(FqPie),
     DualPi2(DualPi2),
     Priority(Priority),
     Drr(Drr),
@@ -362,6 +372,7 @@ impl Scheduler {
             Scheduler::DropTail(drop_tail) => drop_tail.enqueue(item, losses),
             Scheduler::CoDel(co_del) => co_del.enqueue(item, losses),
             Scheduler::FqCoDel(fq_co_del) => fq_co_del.enqueue(item, losses),
+            Scheduler::FqPie(fq_pie) => fq_pie.enqueue(item, losses),
             Scheduler::DualPi2(dual_pi2) => dual_pi2.enqueue(item, losses),
             Scheduler::Priority(priority) => priority.enqueue(item, losses),
             Scheduler::Drr(drr) => drr.enqueue(item, losses),
@@ -376,6 +387,7 @@ impl Scheduler {
             Scheduler::DropTail(drop_tail) => drop_tail.dequeue(),
             Scheduler::CoDel(co_del) => co_del.dequeue(now, losses),
             Scheduler::FqCoDel(fq_co_del) => fq_co_del.dequeue(now, losses),
+            Scheduler::FqPie(fq_pie) => fq_pie.dequeue(now),
             Scheduler::DualPi2(dual_pi2) => dual_pi2.dequeue(now, losses),
             Scheduler::Priority(priority) => priority.dequeue(),
             Scheduler::Drr(drr) => drr.dequeue(),

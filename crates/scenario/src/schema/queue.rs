@@ -7,8 +7,8 @@ use crate::quantity::{Amount, Packets, Quantity};
 use crate::shape::Shape;
 use anabranch_network::{
     AckFilterConfig, CoDelConfig, CoDelLaw, ConfigError, DelayEstimate, DrrConfig, DrrKey,
-    DualPi2Config, FqCoDelConfig, Info, Pi2Config, PieConfig, PriorityConfig, PriorityKey, QUEUES,
-    QueueConfig, QueueLimit, RedConfig, Scalable, ThresholdConfig,
+    DualPi2Config, FqCoDelConfig, FqPieConfig, Info, Pi2Config, PieConfig, PriorityConfig,
+    PriorityKey, QUEUES, QueueConfig, QueueLimit, RedConfig, Scalable, ThresholdConfig,
 };
 use anabranch_units::{Bytes, Span};
 use toml::Value;
@@ -56,6 +56,7 @@ fn usual(name: &str) -> Option<QueueConfig> {
         "pi2" => QueueConfig::Pi2(Pi2Config::default()),
         "codel" => QueueConfig::CoDel(CoDelConfig::default()),
         "fq-codel" => QueueConfig::FqCoDel(FqCoDelConfig::default()),
+        "fq-pie" => QueueConfig::FqPie(FqPieConfig::default()),
         "dualpi2" => QueueConfig::DualPi2(DualPi2Config::default()),
         "priority" => QueueConfig::Priority(PriorityConfig::default()),
         "drr" => QueueConfig::Drr(DrrConfig::default()),
@@ -86,20 +87,17 @@ fn fields(form: &mut Form<'_>, queue: &mut QueueConfig) -> Result<(), InputError
             law(form, &mut c.law)
         }
         QueueConfig::FqCoDel(c) => {
-            form.says("packets that may wait").set("limit", packets(), &mut c.limit)?;
-            form.says("flows are hashed into so many queues").integer(
-                "queues",
-                1..=65_536,
-                &mut c.queues,
-            )?;
-            form.says("octets that a queue sends in its turn")
-                .quantity("quantum", &mut c.quantum)?;
+            flow_queues(form, &mut c.limit, &mut c.queues, &mut c.quantum)?;
             form.says("packets that an overflow drops at most").integer(
                 "drop_batch",
                 1..=1_000_000,
                 &mut c.drop_batch,
             )?;
             law(form, &mut c.law)
+        }
+        QueueConfig::FqPie(c) => {
+            flow_queues(form, &mut c.limit, &mut c.queues, &mut c.quantum)?;
+            pie_law(form, &mut c.law)
         }
         QueueConfig::DualPi2(c) => dualpi2(form, c),
         QueueConfig::Priority(c) => priority(form, c),
@@ -110,6 +108,18 @@ fn fields(form: &mut Form<'_>, queue: &mut QueueConfig) -> Result<(), InputError
                 .boolean("aggressive", &mut c.aggressive)
         }
     })
+}
+
+/// The flow queues of FQ-CoDel and FQ-PIE.
+fn flow_queues(
+    form: &mut Form<'_>,
+    limit: &mut u64,
+    queues: &mut u32,
+    quantum: &mut Bytes,
+) -> Result<(), InputError> {
+    form.says("packets that may wait").set("limit", packets(), limit)?;
+    form.says("flows are hashed into so many queues").integer("queues", 1..=65_536, queues)?;
+    form.says("octets that a queue sends in its turn").quantity("quantum", quantum)
 }
 
 /// The field `limit` of most kinds.
@@ -243,6 +253,12 @@ fn ecn(form: &mut Form<'_>, ecn: &mut bool) -> Result<(), InputError> {
 
 fn pie(form: &mut Form<'_>, c: &mut PieConfig) -> Result<(), InputError> {
     waiting(form, &mut c.limit)?;
+    pie_law(form, c)?;
+    form.says("share of `limit` at which PIE turns on").probability("activate", &mut c.activate)
+}
+
+/// What PIE and each queue of FQ-PIE have.
+fn pie_law(form: &mut Form<'_>, c: &mut PieConfig) -> Result<(), InputError> {
     target(form, &mut c.target, &mut c.update)?;
     gains(
         form,
@@ -262,8 +278,7 @@ fn pie(form: &mut Form<'_>, c: &mut PieConfig) -> Result<(), InputError> {
     form.says("drops at more even spaces (RFC 8033 §5.4)")
         .boolean("derandomize", &mut c.derandomize)?;
     form.says("increases are limited to 0.02 from a probability of 0.1 on (RFC 8033 §5.5)")
-        .boolean("cap", &mut c.cap)?;
-    form.says("share of `limit` at which PIE turns on").probability("activate", &mut c.activate)
+        .boolean("cap", &mut c.cap)
 }
 
 fn pi2(form: &mut Form<'_>, c: &mut Pi2Config) -> Result<(), InputError> {

@@ -15,6 +15,7 @@ pub(super) fn queue(draw: &mut Draw, temper: Temper, mtu: u64) -> Table {
         "pi2",
         "codel",
         "fq-codel",
+        "fq-pie",
         "dualpi2",
         "priority",
         "drr",
@@ -22,9 +23,10 @@ pub(super) fn queue(draw: &mut Draw, temper: Temper, mtu: u64) -> Table {
     ];
     let kind = draw.pick(&kinds);
     let least = if temper == Temper::Gentle { 20 } else { 1 };
+    let in_packets = matches!(kind, "fq-codel" | "fq-pie");
     let limit = match draw.between(0, 5) {
-        0 if kind != "fq-codel" => bytes(mtu * draw.spread(least, 300)),
-        1 if !matches!(kind, "red" | "threshold" | "fq-codel" | "pie" | "pi2" | "dualpi2") => {
+        0 if !in_packets => bytes(mtu * draw.spread(least, 300)),
+        1 if !in_packets && !matches!(kind, "red" | "threshold" | "pie" | "pi2" | "dualpi2") => {
             "unlimited".into()
         }
         _ => packets(draw.spread(least, 300)),
@@ -47,11 +49,7 @@ pub(super) fn queue(draw: &mut Draw, temper: Temper, mtu: u64) -> Table {
             o.switches(&["gentle", "wait", "by_size", "ecn", "adaptive"]);
         }
         "pie" => {
-            o.maybe("target", |draw| draw.time(1000, 100_000));
-            o.maybe("update", |draw| draw.time(1000, 100_000));
-            o.maybe("burst", |draw| draw.time(1000, 300_000));
-            o.word("delay", &["timestamps", "rate"]);
-            o.switches(&["ecn", "derandomize", "cap"]);
+            pie(&mut o);
             o.maybe("activate", |draw| draw.probability(0.9).into());
         }
         "pi2" => {
@@ -68,6 +66,10 @@ pub(super) fn queue(draw: &mut Draw, temper: Temper, mtu: u64) -> Table {
             o.number("queues", 1, 64).maybe("quantum", |draw| bytes(draw.spread(64, 9000)));
             o.number("drop_batch", 1, 64);
             codel(&mut o);
+        }
+        "fq-pie" => {
+            o.number("queues", 1, 64).maybe("quantum", |draw| bytes(draw.spread(64, 9000)));
+            pie(&mut o);
         }
         "dualpi2" => {
             o.maybe("target", |draw| draw.time(1000, 100_000));
@@ -87,6 +89,14 @@ pub(super) fn queue(draw: &mut Draw, temper: Temper, mtu: u64) -> Table {
         _ => {}
     }
     o.table
+}
+
+fn pie(o: &mut Options<'_>) {
+    o.maybe("target", |draw| draw.time(1000, 100_000));
+    o.maybe("update", |draw| draw.time(1000, 100_000));
+    o.maybe("burst", |draw| draw.time(1000, 300_000));
+    o.word("delay", &["timestamps", "rate"]);
+    o.switches(&["ecn", "derandomize", "cap"]);
 }
 
 fn codel(o: &mut Options<'_>) {

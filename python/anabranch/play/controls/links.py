@@ -198,13 +198,13 @@ def _loss(place: Place) -> Control:
     return replace(made, id=f"{place.id}.loss", folded=place.folded)
 
 
-MARKING = ("red", "pie", "pi2", "codel", "fq-codel")
+MARKING = ("red", "pie", "pi2", "codel", "fq-codel", "fq-pie")
 """Disciplines that have a switch `ecn`."""
 
 TIMES = {
-    "target": ("codel", "fq-codel", "pie", "pi2", "dualpi2"),
+    "target": ("codel", "fq-codel", "pie", "pi2", "fq-pie", "dualpi2"),
     "interval": ("codel", "fq-codel"),
-    "update": ("pie", "pi2", "dualpi2"),
+    "update": ("pie", "pi2", "fq-pie", "dualpi2"),
 }
 """Fields of queues that are times, and the disciplines that have them."""
 

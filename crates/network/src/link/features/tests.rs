@@ -3,9 +3,10 @@
 use super::super::tests::{Bench, any_impairment};
 use crate::{
     AckFilterConfig, CoDelConfig, CoDelLaw, DelaySchedule, DrrConfig, DualPi2Config, FqCoDelConfig,
-    ImpairmentConfig, ImpairmentKind, JitterConfig, JitterLaw, LinkConfig, LinkEvent, LinkWatch,
-    Pi2Config, PieConfig, Position, PriorityConfig, QueueConfig, QueueLimit, RateSchedule,
-    RedConfig, ThresholdConfig, TokenBucketConfig, TraceConfig, TransmitterConfig, Waiting,
+    FqPieConfig, ImpairmentConfig, ImpairmentKind, JitterConfig, JitterLaw, LinkConfig, LinkEvent,
+    LinkWatch, Pi2Config, PieConfig, Position, PriorityConfig, QueueConfig, QueueLimit,
+    RateSchedule, RedConfig, ThresholdConfig, TokenBucketConfig, TraceConfig, TransmitterConfig,
+    Waiting,
 };
 use anabranch_endpoint::Generator;
 use anabranch_testkit::marks::record;
@@ -55,6 +56,12 @@ fn every_queue_of(packets: u64) -> Vec<QueueConfig> {
         QueueConfig::Priority(PriorityConfig { limit, ..PriorityConfig::default() }),
         QueueConfig::Drr(DrrConfig { limit, queues: 4, ..DrrConfig::default() }),
         QueueConfig::AckFilter(AckFilterConfig { limit, aggressive: true }),
+        QueueConfig::FqPie(FqPieConfig {
+            limit: packets,
+            queues: 4,
+            law: PieConfig { ecn: true, burst: MS(0), ..PieConfig::default() },
+            ..FqPieConfig::default()
+        }),
         QueueConfig::Pi2(Pi2Config { limit, ecn: true, ..Pi2Config::default() }),
     ]
 }

@@ -97,6 +97,7 @@ fn defaults_are_those_of_the_sources() {
     assert_eq!(queue("red"), QueueConfig::Red(RedConfig::default()));
     assert_eq!(queue("codel"), QueueConfig::CoDel(Default::default()));
     assert_eq!(queue("fq-codel"), QueueConfig::FqCoDel(Default::default()));
+    assert_eq!(queue("fq-pie"), QueueConfig::FqPie(Default::default()));
     assert_eq!(queue("pie"), QueueConfig::Pie(Default::default()));
     assert_eq!(queue("pi2"), QueueConfig::Pi2(Default::default()));
     assert_eq!(queue("dualpi2"), QueueConfig::DualPi2(Default::default()));
@@ -121,7 +122,7 @@ fn errors_name_file_field_value_and_what_is_allowed() {
     for (fields, expected) in [
         (
             "queue = { kind = \"rem\" }",
-            "link.toml: field `links[0].queue.kind`: value `rem`: allowed: droptail, threshold, red, pie, pi2, codel, fq-codel, dualpi2, priority, drr",
+            "link.toml: field `links[0].queue.kind`: value `rem`: allowed: droptail, threshold, red, pie, pi2, codel, fq-codel, fq-pie, dualpi2, priority, drr",
         ),
         (
             "queue = { kind = \"red\", max_p = 2 }",
@@ -174,6 +175,10 @@ fn errors_name_file_field_value_and_what_is_allowed() {
         (
             "queue = { kind = \"fq-codel\", drop_batch = 0 }",
             "field `links[0].queue.drop_batch`: value `0`: allowed: a whole number from 1",
+        ),
+        (
+            "queue = { kind = \"fq-pie\", activate = 0.3 }",
+            "field `links[0].queue.activate`: value `0.3`: allowed: no field of this name",
         ),
         (
             "queue = { kind = \"drr\", key = \"dscp\", weights = [[64, 2]] }",
