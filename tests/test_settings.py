@@ -22,6 +22,7 @@ QUEUES = {
     "droptail": settings.DropTail,
     "threshold": settings.Threshold,
     "red": settings.Red,
+    "blue": settings.Blue,
     "pie": settings.Pie,
     "pi2": settings.Pi2,
     "codel": settings.CoDel,

@@ -246,6 +246,18 @@ class Red(TypedDict, total=False):
     weight: float | str
 
 
+class Blue(TypedDict, total=False):
+    """Options of BLUE (Feng et al. 2002)."""
+
+    kind: Required[Literal["blue"]]
+    decrement: float
+    ecn: bool
+    freeze_time: str
+    increment: float
+    limit: str
+    threshold: str
+
+
 class Pie(TypedDict, total=False):
     """Options of PIE (RFC 8033)."""
 
@@ -374,6 +386,7 @@ Queue = (
     DropTail
     | Threshold
     | Red
+    | Blue
     | Pie
     | Pi2
     | CoDel

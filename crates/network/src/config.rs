@@ -73,6 +73,7 @@ impl LinkConfig {
             QueueConfig::DropTail { .. }
             | QueueConfig::Threshold(_)
             | QueueConfig::Red(_)
+            | QueueConfig::Blue(_)
             | QueueConfig::Pie(_)
             | QueueConfig::Pi2(_) => Err(ConfigError::new("queue", "at an explicit rate", allowed)),
             _ => Ok(()),

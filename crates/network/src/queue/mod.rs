@@ -5,6 +5,7 @@
 //! packets and are asked for the next one when the transmitter is free.
 
 mod ack_filter;
+mod blue;
 mod codel;
 mod droptail;
 mod drr;
@@ -20,6 +21,7 @@ mod red;
 mod threshold;
 
 pub use ack_filter::{AckFilter, AckFilterConfig};
+pub use blue::{Blue, BlueConfig};
 pub use codel::{CoDel, CoDelConfig, CoDelLaw, CoDelState};
 pub use droptail::DropTail;
 pub use drr::{Drr, DrrConfig, DrrKey};
@@ -44,6 +46,7 @@ pub const QUEUES: &[Info] = &[
     droptail::INFO,
     threshold::INFO,
     red::INFO,
+    blue::INFO,
     pie::INFO,
     pi2::INFO,
     codel::INFO,
@@ -67,6 +70,8 @@ pub enum QueueConfig {
     Threshold(ThresholdConfig),
     /// Random early detection.
     Red(RedConfig),
+    /// One probability, moved by overflows and idle times.
+    Blue(BlueConfig),
     /// Proportional integral controller enhanced.
     Pie(PieConfig),
     /// Proportional integral controller, improved with a square.
@@ -121,6 +126,7 @@ impl QueueConfig {
             QueueConfig::DropTail { limit }
             | QueueConfig::Threshold(ThresholdConfig { limit, .. })
             | QueueConfig::Red(RedConfig { limit, .. })
+            | QueueConfig::Blue(BlueConfig { limit, .. })
             | QueueConfig::Pie(PieConfig { limit, .. })
             | QueueConfig::Pi2(Pi2Config { limit, .. })
             | QueueConfig::CoDel(CoDelConfig { limit, .. })
@@ -155,6 +161,7 @@ impl QueueConfig {
             QueueConfig::DropTail { limit: _ } | QueueConfig::AckFilter(_) => Ok(()),
             QueueConfig::Threshold(threshold) => threshold.validate(),
             QueueConfig::Red(red) => red.validate(),
+            QueueConfig::Blue(blue) => blue.validate(),
             QueueConfig::Pie(pie) => pie.validate(),
             QueueConfig::Pi2(pi2) => pi2.validate(),
             QueueConfig::CoDel(co_del) => co_del.law.validate(),
@@ -187,6 +194,9 @@ impl QueueConfig {
             QueueConfig::DropTail { limit } => aqm(*limit, Law::DropTail),
             QueueConfig::Threshold(threshold) => aqm(threshold.limit, Law::Threshold(*threshold)),
             QueueConfig::Red(red) => aqm(red.limit, Law::Red(Red::new(red, line.rate, generator))),
+            QueueConfig::Blue(blue) => {
+                aqm(blue.limit, Law::Other(OtherLaw::Blue(Blue::new(blue, generator))))
+            }
             QueueConfig::Pie(pie) => aqm(pie.limit, Law::Pie(Pie::new(pie, generator))),
             QueueConfig::Pi2(pi2) => {
                 aqm(pi2.limit, Law::Other(OtherLaw::Pi2(Pi2::new(pi2, generator))))
@@ -285,6 +295,7 @@ enum Law {
 /// above does not grow with every law that is added.
 #[derive(Debug)]
 enum OtherLaw {
+    Blue(Blue),
     Pi2(Pi2),
 }
 
@@ -293,6 +304,7 @@ impl OtherLaw {
     #[inline(never)]
     fn on_arrival(&mut self, limit: &DropTail, arrival: &Arrival) -> Result<bool, Loss> {
         let decision = match self {
+            OtherLaw::Blue(law) => law.on_arrival(arrival),
             OtherLaw::Pi2(law) => law.on_arrival(arrival),
         };
         if decision == Decision::Drop {
@@ -300,8 +312,9 @@ impl OtherLaw {
         }
         let has_room = limit.has_room(arrival);
         match self {
+            OtherLaw::Blue(law) if !has_room => law.on_overflow(),
             OtherLaw::Pi2(law) if has_room => law.on_enqueue(arrival.size),
-            OtherLaw::Pi2(_) => {}
+            OtherLaw::Blue(_) | OtherLaw::Pi2(_) => {}
         }
         if has_room { Ok(decision.marks(arrival)) } else { Err(Loss::Overflow) }
     }
@@ -310,6 +323,7 @@ impl OtherLaw {
     #[inline(never)]
     fn on_departure(&mut self, now: Time, offered: Time, size: u32) {
         match self {
+            OtherLaw::Blue(_) => {}
             OtherLaw::Pi2(law) => law.on_departure(now, now.saturating_since(offered), size),
         }
     }

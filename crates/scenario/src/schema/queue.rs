@@ -6,8 +6,8 @@ use crate::fields::Fields;
 use crate::quantity::{Amount, Packets, Quantity};
 use crate::shape::Shape;
 use anabranch_network::{
-    AckFilterConfig, CoDelConfig, CoDelLaw, ConfigError, DelayEstimate, DrrConfig, DrrKey,
-    DualPi2Config, FqCoDelConfig, FqPieConfig, Info, Pi2Config, PieConfig, PriorityConfig,
+    AckFilterConfig, BlueConfig, CoDelConfig, CoDelLaw, ConfigError, DelayEstimate, DrrConfig,
+    DrrKey, DualPi2Config, FqCoDelConfig, FqPieConfig, Info, Pi2Config, PieConfig, PriorityConfig,
     PriorityKey, QUEUES, QueueConfig, QueueLimit, RedConfig, Scalable, ThresholdConfig,
 };
 use anabranch_units::{Bytes, Span};
@@ -52,6 +52,7 @@ fn usual(name: &str) -> Option<QueueConfig> {
         "droptail" => QueueConfig::DropTail { limit: QueueLimit::Packets(100) },
         "threshold" => QueueConfig::Threshold(ThresholdConfig::default()),
         "red" => QueueConfig::Red(RedConfig::default()),
+        "blue" => QueueConfig::Blue(BlueConfig::default()),
         "pie" => QueueConfig::Pie(PieConfig::default()),
         "pi2" => QueueConfig::Pi2(Pi2Config::default()),
         "codel" => QueueConfig::CoDel(CoDelConfig::default()),
@@ -80,6 +81,7 @@ fn fields(form: &mut Form<'_>, queue: &mut QueueConfig) -> Result<(), InputError
             )
         }
         QueueConfig::Red(c) => red(form, c),
+        QueueConfig::Blue(c) => blue(form, c),
         QueueConfig::Pie(c) => pie(form, c),
         QueueConfig::Pi2(c) => pi2(form, c),
         QueueConfig::CoDel(c) => {
@@ -249,6 +251,22 @@ fn red(form: &mut Form<'_>, c: &mut RedConfig) -> Result<(), InputError> {
 
 fn ecn(form: &mut Form<'_>, ecn: &mut bool) -> Result<(), InputError> {
     form.says("ECN-capable packets are marked instead of dropped").boolean("ecn", ecn)
+}
+
+fn blue(form: &mut Form<'_>, c: &mut BlueConfig) -> Result<(), InputError> {
+    waiting(form, &mut c.limit)?;
+    steps(form, &mut c.increment, &mut c.decrement)?;
+    form.says("shortest time between two changes of the probability")
+        .quantity("freeze_time", &mut c.freeze_time)?;
+    form.says("a packet that finds as much waiting raises the probability as an overflow does")
+        .set("threshold", amount(), &mut c.threshold)?;
+    ecn(form, &mut c.ecn)
+}
+
+/// The steps of BLUE.
+fn steps(form: &mut Form<'_>, increment: &mut f64, decrement: &mut f64) -> Result<(), InputError> {
+    form.says("what an overflow adds to the probability").probability("increment", increment)?;
+    form.says("what an empty queue takes from the probability").probability("decrement", decrement)
 }
 
 fn pie(form: &mut Form<'_>, c: &mut PieConfig) -> Result<(), InputError> {

@@ -50,7 +50,7 @@ fn active_queue_management_keeps_the_wait_near_its_target() {
 /// PIE and DualPI2 aim at 15 ms, PI2 at 20 ms, K = 12 packets are 14.4 ms. CoDel's 5 ms are
 /// what the least wait in 100 ms shall be; the mean is above it where, as here,
 /// five flows share few packets (RFC 8289 §3.2).
-const QUEUES: [(&str, &str, f64, f64, f64); 15] = [
+const QUEUES: [(&str, &str, f64, f64, f64); 16] = [
     ("{ limit = \"250 packets\" }", "{}", 200.0, 300.0, 0.94),
     ("{ kind = \"red\", limit = \"250 packets\" }", "{}", 6.0, 18.0, 0.9),
     (
@@ -63,6 +63,7 @@ const QUEUES: [(&str, &str, f64, f64, f64); 15] = [
     ("{ kind = \"pie\" }", "{}", 13.5, 18.0, 0.9),
     ("{ kind = \"pie\", delay = \"rate\" }", "{}", 13.5, 20.0, 0.9),
     ("{ kind = \"pie\", ecn = true }", "{ ecn = \"on\" }", 13.5, 18.0, 0.93),
+    ("{ kind = \"blue\" }", "{}", 5.0, 60.0, 0.92),
     ("{ kind = \"pi2\" }", "{}", 18.0, 24.0, 0.9),
     ("{ kind = \"pi2\", ecn = true }", "{ ecn = \"on\" }", 18.0, 24.0, 0.93),
     ("{ kind = \"codel\" }", "{}", 5.0, 25.0, 0.92),

@@ -11,6 +11,7 @@ pub(super) fn queue(draw: &mut Draw, temper: Temper, mtu: u64) -> Table {
         "droptail",
         "threshold",
         "red",
+        "blue",
         "pie",
         "pi2",
         "codel",
@@ -47,6 +48,14 @@ pub(super) fn queue(draw: &mut Draw, temper: Temper, mtu: u64) -> Table {
             o.maybe("max_p", |draw| (0.01 + draw.probability(0.9)).into());
             o.maybe("weight", |draw| (0.001 + draw.probability(0.5)).into());
             o.switches(&["gentle", "wait", "by_size", "ecn", "adaptive"]);
+        }
+        "blue" => {
+            // A probability that soon is large stays so while nothing comes through.
+            o.maybe("increment", |draw| (draw.probability(0.02)).into());
+            o.maybe("decrement", |draw| (0.0001 + draw.probability(0.02)).into());
+            o.maybe("freeze_time", |draw| draw.time(1000, 1_000_000));
+            o.maybe("threshold", |draw| packets(draw.spread(least, 300)));
+            o.switches(&["ecn"]);
         }
         "pie" => {
             pie(&mut o);

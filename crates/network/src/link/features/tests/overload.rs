@@ -50,3 +50,19 @@ fn pi2_drops_the_excess_at_its_target() {
     assert!((found.early - DROPPED).abs() < 0.002 && found.overflow == 0.0, "{}", found.early);
     assert!((found.wait_ms - 20.0).abs() < 0.5, "{}", found.wait_ms);
 }
+
+/// BLUE: p_m is what has to be dropped, within a few of its steps, and the buffer hardly ever overflows. From 0 p_m takes 0.2 / d1
+/// steps of a freeze time to get there, 8 s and the time until the buffer is full.
+#[test]
+fn blue_drops_the_excess_and_the_buffer_hardly_overflows() {
+    let found = steady(QueueConfig::Blue(BlueConfig::default()), 400);
+    let (all, overflow) = (found.early + found.overflow, found.overflow);
+    let what = format!("BLUE: share dropped of a flow that sends {LOAD} of the line");
+    record("Q4", &what, format!("{DROPPED:.4}"), format!("{all:.4}"), "within 2 d1, 0.005");
+    let what = "BLUE: share of that flow dropped by overflows";
+    record("Q4", what, "0", format!("{overflow:.4}"), "within 0.01");
+    assert!((all - DROPPED).abs() < 0.005, "{all}");
+    assert!(overflow < 0.01, "{overflow}");
+    let overflows = |seconds| steady(QueueConfig::Blue(BlueConfig::default()), seconds).overflow;
+    assert!(overflows(4) > 0.1 && overflows(24) < 0.01, "{} {}", overflows(4), overflows(24));
+}
