@@ -22,6 +22,7 @@ QUEUES = {
     "droptail": settings.DropTail,
     "threshold": settings.Threshold,
     "red": settings.Red,
+    "choke": settings.Choke,
     "blue": settings.Blue,
     "pie": settings.Pie,
     "pi2": settings.Pi2,

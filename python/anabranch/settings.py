@@ -246,6 +246,20 @@ class Red(TypedDict, total=False):
     weight: float | str
 
 
+class Choke(TypedDict, total=False):
+    """Options of CHOKe (Pan, Prabhakar and Psounis 2000)."""
+
+    kind: Required[Literal["choke"]]
+    candidates: int
+    ecn: bool
+    limit: str
+    max: str
+    max_p: float
+    mean_packet: str
+    min: str
+    weight: float
+
+
 class Blue(TypedDict, total=False):
     """Options of BLUE (Feng et al. 2002)."""
 
@@ -386,6 +400,7 @@ Queue = (
     DropTail
     | Threshold
     | Red
+    | Choke
     | Blue
     | Pie
     | Pi2

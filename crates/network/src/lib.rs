@@ -38,9 +38,9 @@ pub use impairment::{
 pub use link::{End, Link, LinkDrop, LinkEvent, LinkWatch, Passing};
 pub use pool::{PacketId, PacketPool};
 pub use queue::{
-    AckFilterConfig, BlueConfig, CoDelConfig, CoDelLaw, DelayEstimate, DrrConfig, DrrKey,
-    DualPi2Config, FqCoDelConfig, FqPieConfig, Pi2Config, PieConfig, PriorityConfig, PriorityKey,
-    QUEUES, QueueConfig, QueueLimit, RedConfig, Scalable, ThresholdConfig, Waiting,
+    AckFilterConfig, BlueConfig, ChokeConfig, CoDelConfig, CoDelLaw, DelayEstimate, DrrConfig,
+    DrrKey, DualPi2Config, FqCoDelConfig, FqPieConfig, Pi2Config, PieConfig, PriorityConfig,
+    PriorityKey, QUEUES, QueueConfig, QueueLimit, RedConfig, Scalable, ThresholdConfig, Waiting,
 };
 pub use regulator::{
     AckBucketConfig, DelayLaw, Forward, LawConfig, Level, MakeLaw, Overflow, REGULATORS, Regulated,

@@ -6,6 +6,7 @@
 
 mod ack_filter;
 mod blue;
+mod choke;
 mod codel;
 mod droptail;
 mod drr;
@@ -22,6 +23,7 @@ mod threshold;
 
 pub use ack_filter::{AckFilter, AckFilterConfig};
 pub use blue::{Blue, BlueConfig};
+pub use choke::{Choke, ChokeConfig};
 pub use codel::{CoDel, CoDelConfig, CoDelLaw, CoDelState};
 pub use droptail::DropTail;
 pub use drr::{Drr, DrrConfig, DrrKey};
@@ -46,6 +48,7 @@ pub const QUEUES: &[Info] = &[
     droptail::INFO,
     threshold::INFO,
     red::INFO,
+    choke::INFO,
     blue::INFO,
     pie::INFO,
     pi2::INFO,
@@ -70,6 +73,8 @@ pub enum QueueConfig {
     Threshold(ThresholdConfig),
     /// Random early detection.
     Red(RedConfig),
+    /// RED with a comparison of flows before it.
+    Choke(ChokeConfig),
     /// One probability, moved by overflows and idle times.
     Blue(BlueConfig),
     /// Proportional integral controller enhanced.
@@ -126,6 +131,7 @@ impl QueueConfig {
             QueueConfig::DropTail { limit }
             | QueueConfig::Threshold(ThresholdConfig { limit, .. })
             | QueueConfig::Red(RedConfig { limit, .. })
+            | QueueConfig::Choke(ChokeConfig { limit, .. })
             | QueueConfig::Blue(BlueConfig { limit, .. })
             | QueueConfig::Pie(PieConfig { limit, .. })
             | QueueConfig::Pi2(Pi2Config { limit, .. })
@@ -144,7 +150,8 @@ impl QueueConfig {
         // A discipline that holds packets must be able to hold one, be it only
         // until the idle line takes it.
         let held = match self {
-            QueueConfig::CoDel(CoDelConfig { limit, .. })
+            QueueConfig::Choke(ChokeConfig { limit, .. })
+            | QueueConfig::CoDel(CoDelConfig { limit, .. })
             | QueueConfig::DualPi2(DualPi2Config { limit, .. })
             | QueueConfig::Priority(PriorityConfig { limit, .. })
             | QueueConfig::Drr(DrrConfig { limit, .. })
@@ -161,6 +168,7 @@ impl QueueConfig {
             QueueConfig::DropTail { limit: _ } | QueueConfig::AckFilter(_) => Ok(()),
             QueueConfig::Threshold(threshold) => threshold.validate(),
             QueueConfig::Red(red) => red.validate(),
+            QueueConfig::Choke(choke) => choke.validate(),
             QueueConfig::Blue(blue) => blue.validate(),
             QueueConfig::Pie(pie) => pie.validate(),
             QueueConfig::Pi2(pi2) => pi2.validate(),
@@ -194,6 +202,9 @@ impl QueueConfig {
             QueueConfig::DropTail { limit } => aqm(*limit, Law::DropTail),
             QueueConfig::Threshold(threshold) => aqm(threshold.limit, Law::Threshold(*threshold)),
             QueueConfig::Red(red) => aqm(red.limit, Law::Red(Red::new(red, line.rate, generator))),
+            QueueConfig::Choke(choke) => {
+                held(Scheduler::Choke(Choke::new(choke, line.rate, generator)))
+            }
             QueueConfig::Blue(blue) => {
                 aqm(blue.limit, Law::Other(OtherLaw::Blue(Blue::new(blue, generator))))
             }
@@ -370,6 +381,7 @@ impl Aqm {
 #[derive(Debug)]
 pub(crate) enum Scheduler {
     DropTail(HeldDropTail),
+    Choke(Choke),
     CoDel(CoDel),
     FqCoDel(FqCoDel),
     FqPie(FqPie),
@@ -384,6 +396,7 @@ impl Scheduler {
     pub(crate) fn enqueue(&mut self, item: Item, packet: &Packet, losses: &mut Losses) {
         match self {
             Scheduler::DropTail(drop_tail) => drop_tail.enqueue(item, losses),
+            Scheduler::Choke(choke) => choke.enqueue(item, losses),
             Scheduler::CoDel(co_del) => co_del.enqueue(item, losses),
             Scheduler::FqCoDel(fq_co_del) => fq_co_del.enqueue(item, losses),
             Scheduler::FqPie(fq_pie) => fq_pie.enqueue(item, losses),
@@ -399,6 +412,7 @@ impl Scheduler {
     pub(crate) fn dequeue(&mut self, now: Time, losses: &mut Losses) -> Option<Item> {
         match self {
             Scheduler::DropTail(drop_tail) => drop_tail.dequeue(),
+            Scheduler::Choke(choke) => choke.dequeue(now),
             Scheduler::CoDel(co_del) => co_del.dequeue(now, losses),
             Scheduler::FqCoDel(fq_co_del) => fq_co_del.dequeue(now, losses),
             Scheduler::FqPie(fq_pie) => fq_pie.dequeue(now),

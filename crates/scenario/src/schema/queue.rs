@@ -6,9 +6,10 @@ use crate::fields::Fields;
 use crate::quantity::{Amount, Packets, Quantity};
 use crate::shape::Shape;
 use anabranch_network::{
-    AckFilterConfig, BlueConfig, CoDelConfig, CoDelLaw, ConfigError, DelayEstimate, DrrConfig,
-    DrrKey, DualPi2Config, FqCoDelConfig, FqPieConfig, Info, Pi2Config, PieConfig, PriorityConfig,
-    PriorityKey, QUEUES, QueueConfig, QueueLimit, RedConfig, Scalable, ThresholdConfig,
+    AckFilterConfig, BlueConfig, ChokeConfig, CoDelConfig, CoDelLaw, ConfigError, DelayEstimate,
+    DrrConfig, DrrKey, DualPi2Config, FqCoDelConfig, FqPieConfig, Info, Pi2Config, PieConfig,
+    PriorityConfig, PriorityKey, QUEUES, QueueConfig, QueueLimit, RedConfig, Scalable,
+    ThresholdConfig,
 };
 use anabranch_units::{Bytes, Span};
 use toml::Value;
@@ -52,6 +53,7 @@ fn usual(name: &str) -> Option<QueueConfig> {
         "droptail" => QueueConfig::DropTail { limit: QueueLimit::Packets(100) },
         "threshold" => QueueConfig::Threshold(ThresholdConfig::default()),
         "red" => QueueConfig::Red(RedConfig::default()),
+        "choke" => QueueConfig::Choke(ChokeConfig::default()),
         "blue" => QueueConfig::Blue(BlueConfig::default()),
         "pie" => QueueConfig::Pie(PieConfig::default()),
         "pi2" => QueueConfig::Pi2(Pi2Config::default()),
@@ -81,6 +83,7 @@ fn fields(form: &mut Form<'_>, queue: &mut QueueConfig) -> Result<(), InputError
             )
         }
         QueueConfig::Red(c) => red(form, c),
+        QueueConfig::Choke(c) => choke(form, c),
         QueueConfig::Blue(c) => blue(form, c),
         QueueConfig::Pie(c) => pie(form, c),
         QueueConfig::Pi2(c) => pi2(form, c),
@@ -251,6 +254,26 @@ fn red(form: &mut Form<'_>, c: &mut RedConfig) -> Result<(), InputError> {
 
 fn ecn(form: &mut Form<'_>, ecn: &mut bool) -> Result<(), InputError> {
     form.says("ECN-capable packets are marked instead of dropped").boolean("ecn", ecn)
+}
+
+fn choke(form: &mut Form<'_>, c: &mut ChokeConfig) -> Result<(), InputError> {
+    waiting(form, &mut c.limit)?;
+    form.says(
+        "average queue from which packets are compared with one that waits, and dropped at random",
+    )
+    .set("min", packets(), &mut c.min)?;
+    form.says("average queue from which all are dropped").set("max", packets(), &mut c.max)?;
+    form.says("probability at `max`").probability("max_p", &mut c.max_p)?;
+    form.says("weight of a packet's queue in the average").probability("weight", &mut c.weight)?;
+    form.says("size of a packet for averages over idle times")
+        .quantity("mean_packet", &mut c.mean_packet)?;
+    form.says("packets that are drawn to be compared").integer(
+        "candidates",
+        1..=100,
+        &mut c.candidates,
+    )?;
+    form.says("ECN-capable packets are marked instead of dropped at random")
+        .boolean("ecn", &mut c.ecn)
 }
 
 fn blue(form: &mut Form<'_>, c: &mut BlueConfig) -> Result<(), InputError> {

@@ -11,6 +11,7 @@ pub(super) fn queue(draw: &mut Draw, temper: Temper, mtu: u64) -> Table {
         "droptail",
         "threshold",
         "red",
+        "choke",
         "blue",
         "pie",
         "pi2",
@@ -48,6 +49,16 @@ pub(super) fn queue(draw: &mut Draw, temper: Temper, mtu: u64) -> Table {
             o.maybe("max_p", |draw| (0.01 + draw.probability(0.9)).into());
             o.maybe("weight", |draw| (0.001 + draw.probability(0.5)).into());
             o.switches(&["gentle", "wait", "by_size", "ecn", "adaptive"]);
+        }
+        "choke" => {
+            if o.draw.chance(0.5) {
+                let least = o.draw.between(1, 50);
+                let most = least + o.draw.between(1, 100);
+                o.put("min", packets(least)).put("max", packets(most));
+            }
+            o.maybe("max_p", |draw| (0.01 + draw.probability(0.9)).into());
+            o.maybe("weight", |draw| (0.001 + draw.probability(0.5)).into());
+            o.number("candidates", 1, 4).switches(&["ecn"]);
         }
         "blue" => {
             // A probability that soon is large stays so while nothing comes through.

@@ -198,7 +198,7 @@ def _loss(place: Place) -> Control:
     return replace(made, id=f"{place.id}.loss", folded=place.folded)
 
 
-MARKING = ("red", "blue", "pie", "pi2", "codel", "fq-codel", "fq-pie")
+MARKING = ("red", "choke", "blue", "pie", "pi2", "codel", "fq-codel", "fq-pie")
 """Disciplines that have a switch `ecn`."""
 
 TIMES = {

@@ -2,11 +2,11 @@
 
 use super::super::tests::{Bench, any_impairment};
 use crate::{
-    AckFilterConfig, BlueConfig, CoDelConfig, CoDelLaw, DelaySchedule, DrrConfig, DualPi2Config,
-    FqCoDelConfig, FqPieConfig, ImpairmentConfig, ImpairmentKind, JitterConfig, JitterLaw,
-    LinkConfig, LinkEvent, LinkWatch, Pi2Config, PieConfig, Position, PriorityConfig, QueueConfig,
-    QueueLimit, RateSchedule, RedConfig, ThresholdConfig, TokenBucketConfig, TraceConfig,
-    TransmitterConfig, Waiting,
+    AckFilterConfig, BlueConfig, ChokeConfig, CoDelConfig, CoDelLaw, DelaySchedule, DrrConfig,
+    DualPi2Config, FqCoDelConfig, FqPieConfig, ImpairmentConfig, ImpairmentKind, JitterConfig,
+    JitterLaw, LinkConfig, LinkEvent, LinkWatch, Pi2Config, PieConfig, Position, PriorityConfig,
+    QueueConfig, QueueLimit, RateSchedule, RedConfig, ThresholdConfig, TokenBucketConfig,
+    TraceConfig, TransmitterConfig, Waiting,
 };
 use anabranch_endpoint::Generator;
 use anabranch_testkit::marks::record;
@@ -56,6 +56,14 @@ fn every_queue_of(packets: u64) -> Vec<QueueConfig> {
         QueueConfig::Priority(PriorityConfig { limit, ..PriorityConfig::default() }),
         QueueConfig::Drr(DrrConfig { limit, queues: 4, ..DrrConfig::default() }),
         QueueConfig::AckFilter(AckFilterConfig { limit, aggressive: true }),
+        QueueConfig::Choke(ChokeConfig {
+            limit,
+            min: packets / 4,
+            max: packets,
+            weight: 0.5,
+            ecn: true,
+            ..ChokeConfig::default()
+        }),
         QueueConfig::Blue(BlueConfig { limit, increment: 0.1, ecn: true, ..BlueConfig::default() }),
         QueueConfig::FqPie(FqPieConfig {
             limit: packets,

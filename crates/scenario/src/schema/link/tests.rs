@@ -99,6 +99,7 @@ fn defaults_are_those_of_the_sources() {
     assert_eq!(queue("fq-codel"), QueueConfig::FqCoDel(Default::default()));
     assert_eq!(queue("fq-pie"), QueueConfig::FqPie(Default::default()));
     assert_eq!(queue("pie"), QueueConfig::Pie(Default::default()));
+    assert_eq!(queue("choke"), QueueConfig::Choke(Default::default()));
     assert_eq!(queue("blue"), QueueConfig::Blue(Default::default()));
     assert_eq!(queue("pi2"), QueueConfig::Pi2(Default::default()));
     assert_eq!(queue("dualpi2"), QueueConfig::DualPi2(Default::default()));
@@ -123,7 +124,7 @@ fn errors_name_file_field_value_and_what_is_allowed() {
     for (fields, expected) in [
         (
             "queue = { kind = \"rem\" }",
-            "link.toml: field `links[0].queue.kind`: value `rem`: allowed: droptail, threshold, red, blue, pie, pi2, codel, fq-codel, fq-pie, dualpi2, priority, drr",
+            "link.toml: field `links[0].queue.kind`: value `rem`: allowed: droptail, threshold, red, choke, blue, pie, pi2, codel, fq-codel, fq-pie, dualpi2, priority, drr",
         ),
         (
             "queue = { kind = \"red\", max_p = 2 }",
@@ -148,6 +149,10 @@ fn errors_name_file_field_value_and_what_is_allowed() {
         (
             "queue = { kind = \"pie\", update = \"1 ps\" }",
             "field `links[0].queue.update`: value `0.000000000001 s`: allowed: at least 1 us",
+        ),
+        (
+            "queue = { kind = \"choke\", max = \"80 packets\" }",
+            "field `links[0].queue.max`: value `80 packets`: allowed: more than `min`, 100 packets",
         ),
         (
             "queue = { kind = \"blue\", increment = 1.5 }",
