@@ -32,6 +32,7 @@ QUEUES = {
     "dualpi2": settings.DualPi2,
     "priority": settings.Priority,
     "drr": settings.Drr,
+    "sfq": settings.Sfq,
     "ack-filter": settings.AckFilter,
 }
 

@@ -388,6 +388,18 @@ class Drr(TypedDict, total=False):
     weights: Sequence[Sequence[int]]
 
 
+class Sfq(TypedDict, total=False):
+    """Options of stochastic fairness queueing (`sfq`)."""
+
+    kind: Required[Literal["sfq"]]
+    depth: str
+    head_drop: bool
+    limit: str
+    perturb: str | Literal[False]
+    quantum: str
+    queues: int
+
+
 class AckFilter(TypedDict, total=False):
     """A queue that drops ACKs which a later one makes redundant."""
 
@@ -410,6 +422,7 @@ Queue = (
     | DualPi2
     | Priority
     | Drr
+    | Sfq
     | AckFilter
     | Toml
 )

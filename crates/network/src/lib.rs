@@ -40,7 +40,8 @@ pub use pool::{PacketId, PacketPool};
 pub use queue::{
     AckFilterConfig, BlueConfig, ChokeConfig, CoDelConfig, CoDelLaw, DelayEstimate, DrrConfig,
     DrrKey, DualPi2Config, FqCoDelConfig, FqPieConfig, Pi2Config, PieConfig, PriorityConfig,
-    PriorityKey, QUEUES, QueueConfig, QueueLimit, RedConfig, Scalable, ThresholdConfig, Waiting,
+    PriorityKey, QUEUES, QueueConfig, QueueLimit, RedConfig, Scalable, SfqConfig, ThresholdConfig,
+    Waiting,
 };
 pub use regulator::{
     AckBucketConfig, DelayLaw, Forward, LawConfig, Level, MakeLaw, Overflow, REGULATORS, Regulated,

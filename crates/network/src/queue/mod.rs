@@ -19,6 +19,7 @@ mod pi2;
 mod pie;
 mod priority;
 mod red;
+mod sfq;
 mod threshold;
 
 pub use ack_filter::{AckFilter, AckFilterConfig};
@@ -36,6 +37,7 @@ pub use pi2::{Pi2, Pi2Config, Scalable};
 pub use pie::{DelayEstimate, Pie, PieConfig};
 pub use priority::{Priority, PriorityConfig, PriorityKey};
 pub use red::{Red, RedConfig};
+pub use sfq::{Sfq, SfqConfig};
 pub use threshold::ThresholdConfig;
 
 use crate::catalogue::{ConfigError, Info};
@@ -58,6 +60,7 @@ pub const QUEUES: &[Info] = &[
     dualpi2::INFO,
     priority::INFO,
     drr::INFO,
+    sfq::INFO,
     ack_filter::INFO,
 ];
 
@@ -93,6 +96,8 @@ pub enum QueueConfig {
     Priority(PriorityConfig),
     /// Flows or code points by deficit round robin.
     Drr(DrrConfig),
+    /// Hashed flows in turns, the longest queue loses.
+    Sfq(SfqConfig),
     /// Drop-tail without redundant ACKs.
     AckFilter(AckFilterConfig),
 }
@@ -142,6 +147,7 @@ impl QueueConfig {
             | QueueConfig::AckFilter(AckFilterConfig { limit, .. }) => *limit,
             QueueConfig::FqCoDel(fq_co_del) => QueueLimit::Packets(fq_co_del.limit),
             QueueConfig::FqPie(fq_pie) => QueueLimit::Packets(fq_pie.limit),
+            QueueConfig::Sfq(sfq) => QueueLimit::Packets(sfq.limit),
         }
     }
 
@@ -158,6 +164,7 @@ impl QueueConfig {
             | QueueConfig::AckFilter(AckFilterConfig { limit, .. }) => Some(*limit),
             QueueConfig::FqCoDel(fq_co_del) => Some(QueueLimit::Packets(fq_co_del.limit)),
             QueueConfig::FqPie(fq_pie) => Some(QueueLimit::Packets(fq_pie.limit)),
+            QueueConfig::Sfq(sfq) => Some(QueueLimit::Packets(sfq.limit)),
             _ => None,
         };
         if held == Some(QueueLimit::Packets(0)) {
@@ -178,6 +185,7 @@ impl QueueConfig {
             QueueConfig::DualPi2(dual_pi2) => dual_pi2.validate(),
             QueueConfig::Priority(priority) => priority.validate(),
             QueueConfig::Drr(drr) => drr.validate(),
+            QueueConfig::Sfq(sfq) => sfq.validate(),
         }
     }
 
@@ -220,6 +228,7 @@ impl QueueConfig {
             QueueConfig::DualPi2(dual_pi2) => held(Scheduler::DualPi2(DualPi2::new(dual_pi2))),
             QueueConfig::Priority(priority) => held(Scheduler::Priority(Priority::new(priority))),
             QueueConfig::Drr(drr) => held(Scheduler::Drr(Drr::new(drr))),
+            QueueConfig::Sfq(sfq) => held(Scheduler::Sfq(Sfq::new(sfq, generator))),
             QueueConfig::AckFilter(ack_filter) => {
                 held(Scheduler::AckFilter(AckFilter::new(ack_filter)))
             }
@@ -388,6 +397,7 @@ pub(crate) enum Scheduler {
     DualPi2(DualPi2),
     Priority(Priority),
     Drr(Drr),
+    Sfq(Sfq),
     AckFilter(AckFilter),
 }
 
@@ -403,6 +413,7 @@ impl Scheduler {
             Scheduler::DualPi2(dual_pi2) => dual_pi2.enqueue(item, losses),
             Scheduler::Priority(priority) => priority.enqueue(item, losses),
             Scheduler::Drr(drr) => drr.enqueue(item, losses),
+            Scheduler::Sfq(sfq) => sfq.enqueue(item, losses),
             Scheduler::AckFilter(ack_filter) => ack_filter.enqueue(item, packet, losses),
         }
     }
@@ -419,6 +430,7 @@ impl Scheduler {
             Scheduler::DualPi2(dual_pi2) => dual_pi2.dequeue(now, losses),
             Scheduler::Priority(priority) => priority.dequeue(),
             Scheduler::Drr(drr) => drr.dequeue(),
+            Scheduler::Sfq(sfq) => sfq.dequeue(now, losses),
             Scheduler::AckFilter(ack_filter) => ack_filter.dequeue(),
         }
     }

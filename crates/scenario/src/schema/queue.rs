@@ -8,7 +8,7 @@ use crate::shape::Shape;
 use anabranch_network::{
     AckFilterConfig, BlueConfig, ChokeConfig, CoDelConfig, CoDelLaw, ConfigError, DelayEstimate,
     DrrConfig, DrrKey, DualPi2Config, FqCoDelConfig, FqPieConfig, Info, Pi2Config, PieConfig,
-    PriorityConfig, PriorityKey, QUEUES, QueueConfig, QueueLimit, RedConfig, Scalable,
+    PriorityConfig, PriorityKey, QUEUES, QueueConfig, QueueLimit, RedConfig, Scalable, SfqConfig,
     ThresholdConfig,
 };
 use anabranch_units::{Bytes, Span};
@@ -63,6 +63,7 @@ fn usual(name: &str) -> Option<QueueConfig> {
         "dualpi2" => QueueConfig::DualPi2(DualPi2Config::default()),
         "priority" => QueueConfig::Priority(PriorityConfig::default()),
         "drr" => QueueConfig::Drr(DrrConfig::default()),
+        "sfq" => QueueConfig::Sfq(SfqConfig::default()),
         "ack-filter" => QueueConfig::AckFilter(AckFilterConfig::default()),
         _ => return None,
     })
@@ -107,6 +108,7 @@ fn fields(form: &mut Form<'_>, queue: &mut QueueConfig) -> Result<(), InputError
         QueueConfig::DualPi2(c) => dualpi2(form, c),
         QueueConfig::Priority(c) => priority(form, c),
         QueueConfig::Drr(c) => drr(form, c),
+        QueueConfig::Sfq(c) => sfq(form, c),
         QueueConfig::AckFilter(c) => {
             waiting(form, &mut c.limit)?;
             form.says("of ACKs that say the same one is left, else two")
@@ -115,7 +117,7 @@ fn fields(form: &mut Form<'_>, queue: &mut QueueConfig) -> Result<(), InputError
     })
 }
 
-/// The flow queues of FQ-CoDel and FQ-PIE.
+/// The flow queues of FQ-CoDel, FQ-PIE and SFQ.
 fn flow_queues(
     form: &mut Form<'_>,
     limit: &mut u64,
@@ -436,6 +438,14 @@ fn drr(form: &mut Form<'_>, c: &mut DrrConfig) -> Result<(), InputError> {
     }
     form.says("with `\"dscp\"`, pairs of a code point and by how much its quantum is larger, from 1 to 1000, as `[[46, 4]]`")
         .set("weights", weights(), &mut c.weights)
+}
+
+fn sfq(form: &mut Form<'_>, c: &mut SfqConfig) -> Result<(), InputError> {
+    flow_queues(form, &mut c.limit, &mut c.queues, &mut c.quantum)?;
+    form.says("packets that may wait in one queue").set("depth", packets(), &mut c.depth)?;
+    form.says("time between two changes of the hash").quantity_or_off("perturb", &mut c.perturb)?;
+    form.says("the oldest packet of a queue is dropped rather than the newest")
+        .boolean("head_drop", &mut c.head_drop)
 }
 
 /// Weights of code points, `[[46, 4], [10, 2]]`; the others have 1.

@@ -21,11 +21,12 @@ pub(super) fn queue(draw: &mut Draw, temper: Temper, mtu: u64) -> Table {
         "dualpi2",
         "priority",
         "drr",
+        "sfq",
         "ack-filter",
     ];
     let kind = draw.pick(&kinds);
     let least = if temper == Temper::Gentle { 20 } else { 1 };
-    let in_packets = matches!(kind, "fq-codel" | "fq-pie");
+    let in_packets = matches!(kind, "fq-codel" | "fq-pie" | "sfq");
     let limit = match draw.between(0, 5) {
         0 if !in_packets => bytes(mtu * draw.spread(least, 300)),
         1 if !in_packets && !matches!(kind, "red" | "threshold" | "pie" | "pi2" | "dualpi2") => {
@@ -104,6 +105,11 @@ pub(super) fn queue(draw: &mut Draw, temper: Temper, mtu: u64) -> Table {
                 let pair = vec![number(46), number(o.draw.between(1, 1000))];
                 o.put("key", "dscp").put("weights", Value::Array(vec![pair.into()]));
             }
+        }
+        "sfq" => {
+            o.number("queues", 1, 64).maybe("quantum", |draw| bytes(draw.spread(64, 9000)));
+            o.maybe("depth", |draw| packets(draw.spread(least, 300)));
+            o.maybe("perturb", |draw| draw.time(10_000, 60_000_000)).switches(&["head_drop"]);
         }
         "ack-filter" => drop(o.switches(&["aggressive"])),
         _ => {}

@@ -5,8 +5,8 @@ use crate::{
     AckFilterConfig, BlueConfig, ChokeConfig, CoDelConfig, CoDelLaw, DelaySchedule, DrrConfig,
     DualPi2Config, FqCoDelConfig, FqPieConfig, ImpairmentConfig, ImpairmentKind, JitterConfig,
     JitterLaw, LinkConfig, LinkEvent, LinkWatch, Pi2Config, PieConfig, Position, PriorityConfig,
-    QueueConfig, QueueLimit, RateSchedule, RedConfig, ThresholdConfig, TokenBucketConfig,
-    TraceConfig, TransmitterConfig, Waiting,
+    QueueConfig, QueueLimit, RateSchedule, RedConfig, SfqConfig, ThresholdConfig,
+    TokenBucketConfig, TraceConfig, TransmitterConfig, Waiting,
 };
 use anabranch_endpoint::Generator;
 use anabranch_testkit::marks::record;
@@ -56,6 +56,13 @@ fn every_queue_of(packets: u64) -> Vec<QueueConfig> {
         QueueConfig::Priority(PriorityConfig { limit, ..PriorityConfig::default() }),
         QueueConfig::Drr(DrrConfig { limit, queues: 4, ..DrrConfig::default() }),
         QueueConfig::AckFilter(AckFilterConfig { limit, aggressive: true }),
+        QueueConfig::Sfq(SfqConfig {
+            limit: packets,
+            queues: 4,
+            depth: packets,
+            perturb: Some(MS(40)),
+            ..SfqConfig::default()
+        }),
         QueueConfig::Choke(ChokeConfig {
             limit,
             min: packets / 4,

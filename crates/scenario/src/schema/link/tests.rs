@@ -104,6 +104,7 @@ fn defaults_are_those_of_the_sources() {
     assert_eq!(queue("pi2"), QueueConfig::Pi2(Default::default()));
     assert_eq!(queue("dualpi2"), QueueConfig::DualPi2(Default::default()));
     assert_eq!(queue("priority"), QueueConfig::Priority(Default::default()));
+    assert_eq!(queue("sfq"), QueueConfig::Sfq(Default::default()));
     assert_eq!(queue("drr"), QueueConfig::Drr(Default::default()));
     assert_eq!(queue("threshold"), QueueConfig::Threshold(Default::default()));
 }
@@ -124,7 +125,7 @@ fn errors_name_file_field_value_and_what_is_allowed() {
     for (fields, expected) in [
         (
             "queue = { kind = \"rem\" }",
-            "link.toml: field `links[0].queue.kind`: value `rem`: allowed: droptail, threshold, red, choke, blue, pie, pi2, codel, fq-codel, fq-pie, dualpi2, priority, drr",
+            "link.toml: field `links[0].queue.kind`: value `rem`: allowed: droptail, threshold, red, choke, blue, pie, pi2, codel, fq-codel, fq-pie, dualpi2, priority, drr, sfq",
         ),
         (
             "queue = { kind = \"red\", max_p = 2 }",
@@ -189,6 +190,14 @@ fn errors_name_file_field_value_and_what_is_allowed() {
         (
             "queue = { kind = \"fq-pie\", activate = 0.3 }",
             "field `links[0].queue.activate`: value `0.3`: allowed: no field of this name",
+        ),
+        (
+            "queue = { kind = \"sfq\", depth = \"0 packets\" }",
+            "field `links[0].queue.depth`: value `0 packets`: allowed: at least 1 packet",
+        ),
+        (
+            "queue = { kind = \"sfq\", perturb = true }",
+            "field `links[0].queue.perturb`: value `true`: allowed: false, or",
         ),
         (
             "queue = { kind = \"drr\", key = \"dscp\", weights = [[64, 2]] }",
