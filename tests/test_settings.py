@@ -27,6 +27,7 @@ QUEUES = {
     "pie": settings.Pie,
     "pi2": settings.Pi2,
     "codel": settings.CoDel,
+    "cobalt": settings.Cobalt,
     "fq-codel": settings.FqCoDel,
     "fq-pie": settings.FqPie,
     "dualpi2": settings.DualPi2,

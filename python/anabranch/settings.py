@@ -318,6 +318,20 @@ class CoDel(TypedDict, total=False):
     target: str
 
 
+class Cobalt(TypedDict, total=False):
+    """Options of COBALT, CoDel and BLUE together (CAKE)."""
+
+    kind: Required[Literal["cobalt"]]
+    blue_threshold: str | Literal[False]
+    ce_threshold: str | Literal[False]
+    decrement: float
+    ecn: bool
+    increment: float
+    interval: str
+    limit: str
+    target: str
+
+
 class FqCoDel(TypedDict, total=False):
     """Options of FQ-CoDel (RFC 8290)."""
 
@@ -417,6 +431,7 @@ Queue = (
     | Pie
     | Pi2
     | CoDel
+    | Cobalt
     | FqCoDel
     | FqPie
     | DualPi2

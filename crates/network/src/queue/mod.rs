@@ -7,6 +7,7 @@
 mod ack_filter;
 mod blue;
 mod choke;
+mod cobalt;
 mod codel;
 mod droptail;
 mod drr;
@@ -25,6 +26,7 @@ mod threshold;
 pub use ack_filter::{AckFilter, AckFilterConfig};
 pub use blue::{Blue, BlueConfig};
 pub use choke::{Choke, ChokeConfig};
+pub use cobalt::{Cobalt, CobaltConfig, CobaltLaw};
 pub use codel::{CoDel, CoDelConfig, CoDelLaw, CoDelState};
 pub use droptail::DropTail;
 pub use drr::{Drr, DrrConfig, DrrKey};
@@ -55,6 +57,7 @@ pub const QUEUES: &[Info] = &[
     pie::INFO,
     pi2::INFO,
     codel::INFO,
+    cobalt::INFO,
     fq_codel::INFO,
     fq_pie::INFO,
     dualpi2::INFO,
@@ -86,6 +89,8 @@ pub enum QueueConfig {
     Pi2(Pi2Config),
     /// Controlled delay (CoDel, RFC 8289).
     CoDel(CoDelConfig),
+    /// CoDel and BLUE together.
+    Cobalt(CobaltConfig),
     /// Flow queues with CoDel.
     FqCoDel(FqCoDelConfig),
     /// Flow queues with PIE.
@@ -141,6 +146,7 @@ impl QueueConfig {
             | QueueConfig::Pie(PieConfig { limit, .. })
             | QueueConfig::Pi2(Pi2Config { limit, .. })
             | QueueConfig::CoDel(CoDelConfig { limit, .. })
+            | QueueConfig::Cobalt(CobaltConfig { limit, .. })
             | QueueConfig::DualPi2(DualPi2Config { limit, .. })
             | QueueConfig::Priority(PriorityConfig { limit, .. })
             | QueueConfig::Drr(DrrConfig { limit, .. })
@@ -158,6 +164,7 @@ impl QueueConfig {
         let held = match self {
             QueueConfig::Choke(ChokeConfig { limit, .. })
             | QueueConfig::CoDel(CoDelConfig { limit, .. })
+            | QueueConfig::Cobalt(CobaltConfig { limit, .. })
             | QueueConfig::DualPi2(DualPi2Config { limit, .. })
             | QueueConfig::Priority(PriorityConfig { limit, .. })
             | QueueConfig::Drr(DrrConfig { limit, .. })
@@ -180,6 +187,7 @@ impl QueueConfig {
             QueueConfig::Pie(pie) => pie.validate(),
             QueueConfig::Pi2(pi2) => pi2.validate(),
             QueueConfig::CoDel(co_del) => co_del.law.validate(),
+            QueueConfig::Cobalt(cobalt) => cobalt.law.validate(),
             QueueConfig::FqCoDel(fq_co_del) => fq_co_del.validate(),
             QueueConfig::FqPie(fq_pie) => fq_pie.validate(),
             QueueConfig::DualPi2(dual_pi2) => dual_pi2.validate(),
@@ -221,6 +229,9 @@ impl QueueConfig {
                 aqm(pi2.limit, Law::Other(OtherLaw::Pi2(Pi2::new(pi2, generator))))
             }
             QueueConfig::CoDel(co_del) => held(Scheduler::CoDel(CoDel::new(co_del, line.mtu))),
+            QueueConfig::Cobalt(cobalt) => {
+                held(Scheduler::Cobalt(Cobalt::new(cobalt, line.rate, line.mtu, generator)))
+            }
             QueueConfig::FqCoDel(fq_co_del) => {
                 held(Scheduler::FqCoDel(FqCoDel::new(fq_co_del, line.mtu, generator)))
             }
@@ -392,6 +403,7 @@ pub(crate) enum Scheduler {
     DropTail(HeldDropTail),
     Choke(Choke),
     CoDel(CoDel),
+    Cobalt(Cobalt),
     FqCoDel(FqCoDel),
     FqPie(FqPie),
     DualPi2(DualPi2),
@@ -408,6 +420,7 @@ impl Scheduler {
             Scheduler::DropTail(drop_tail) => drop_tail.enqueue(item, losses),
             Scheduler::Choke(choke) => choke.enqueue(item, losses),
             Scheduler::CoDel(co_del) => co_del.enqueue(item, losses),
+            Scheduler::Cobalt(cobalt) => cobalt.enqueue(item, losses),
             Scheduler::FqCoDel(fq_co_del) => fq_co_del.enqueue(item, losses),
             Scheduler::FqPie(fq_pie) => fq_pie.enqueue(item, losses),
             Scheduler::DualPi2(dual_pi2) => dual_pi2.enqueue(item, losses),
@@ -425,6 +438,7 @@ impl Scheduler {
             Scheduler::DropTail(drop_tail) => drop_tail.dequeue(),
             Scheduler::Choke(choke) => choke.dequeue(now),
             Scheduler::CoDel(co_del) => co_del.dequeue(now, losses),
+            Scheduler::Cobalt(cobalt) => cobalt.dequeue(now, losses),
             Scheduler::FqCoDel(fq_co_del) => fq_co_del.dequeue(now, losses),
             Scheduler::FqPie(fq_pie) => fq_pie.dequeue(now),
             Scheduler::DualPi2(dual_pi2) => dual_pi2.dequeue(now, losses),

@@ -6,10 +6,10 @@ use crate::fields::Fields;
 use crate::quantity::{Amount, Packets, Quantity};
 use crate::shape::Shape;
 use anabranch_network::{
-    AckFilterConfig, BlueConfig, ChokeConfig, CoDelConfig, CoDelLaw, ConfigError, DelayEstimate,
-    DrrConfig, DrrKey, DualPi2Config, FqCoDelConfig, FqPieConfig, Info, Pi2Config, PieConfig,
-    PriorityConfig, PriorityKey, QUEUES, QueueConfig, QueueLimit, RedConfig, Scalable, SfqConfig,
-    ThresholdConfig,
+    AckFilterConfig, BlueConfig, ChokeConfig, CoDelConfig, CoDelLaw, CobaltConfig, CobaltLaw,
+    ConfigError, DelayEstimate, DrrConfig, DrrKey, DualPi2Config, FqCoDelConfig, FqPieConfig, Info,
+    Pi2Config, PieConfig, PriorityConfig, PriorityKey, QUEUES, QueueConfig, QueueLimit, RedConfig,
+    Scalable, SfqConfig, ThresholdConfig,
 };
 use anabranch_units::{Bytes, Span};
 use toml::Value;
@@ -58,6 +58,7 @@ fn usual(name: &str) -> Option<QueueConfig> {
         "pie" => QueueConfig::Pie(PieConfig::default()),
         "pi2" => QueueConfig::Pi2(Pi2Config::default()),
         "codel" => QueueConfig::CoDel(CoDelConfig::default()),
+        "cobalt" => QueueConfig::Cobalt(CobaltConfig::default()),
         "fq-codel" => QueueConfig::FqCoDel(FqCoDelConfig::default()),
         "fq-pie" => QueueConfig::FqPie(FqPieConfig::default()),
         "dualpi2" => QueueConfig::DualPi2(DualPi2Config::default()),
@@ -91,6 +92,10 @@ fn fields(form: &mut Form<'_>, queue: &mut QueueConfig) -> Result<(), InputError
         QueueConfig::CoDel(c) => {
             waiting(form, &mut c.limit)?;
             law(form, &mut c.law)
+        }
+        QueueConfig::Cobalt(c) => {
+            waiting(form, &mut c.limit)?;
+            cobalt_law(form, &mut c.law)
         }
         QueueConfig::FqCoDel(c) => {
             flow_queues(form, &mut c.limit, &mut c.queues, &mut c.quantum)?;
@@ -288,7 +293,7 @@ fn blue(form: &mut Form<'_>, c: &mut BlueConfig) -> Result<(), InputError> {
     ecn(form, &mut c.ecn)
 }
 
-/// The steps of BLUE.
+/// The steps of BLUE, in COBALT too.
 fn steps(form: &mut Form<'_>, increment: &mut f64, decrement: &mut f64) -> Result<(), InputError> {
     form.says("what an overflow adds to the probability").probability("increment", increment)?;
     form.says("what an empty queue takes from the probability").probability("decrement", decrement)
@@ -358,15 +363,33 @@ fn gains(
 }
 
 fn law(form: &mut Form<'_>, law: &mut CoDelLaw) -> Result<(), InputError> {
-    form.says("queueing delay that may stand").quantity("target", &mut law.target)?;
-    form.says("time for which it must be above the target before a packet is dropped")
-        .quantity("interval", &mut law.interval)?;
+    standing(form, &mut law.target, &mut law.interval)?;
     form.says("while no more than this waits nothing is dropped")
         .or_else("the link's `mtu`")
         .optional("max_packet", quantity(), &mut law.max_packet)?;
     ecn(form, &mut law.ecn)?;
+    ce_threshold(form, &mut law.ce_threshold)
+}
+
+/// The times of CoDel.
+fn standing(form: &mut Form<'_>, target: &mut Span, interval: &mut Span) -> Result<(), InputError> {
+    form.says("queueing delay that may stand").quantity("target", target)?;
+    form.says("time for which it must be above the target before a packet is dropped")
+        .quantity("interval", interval)
+}
+
+fn ce_threshold(form: &mut Form<'_>, threshold: &mut Option<Span>) -> Result<(), InputError> {
     form.says("what has waited for longer is marked, as in Linux")
-        .quantity_or_off("ce_threshold", &mut law.ce_threshold)
+        .quantity_or_off("ce_threshold", threshold)
+}
+
+fn cobalt_law(form: &mut Form<'_>, law: &mut CobaltLaw) -> Result<(), InputError> {
+    standing(form, &mut law.target, &mut law.interval)?;
+    steps(form, &mut law.increment, &mut law.decrement)?;
+    form.says("packets that have waited for longer raise the probability as overflows do")
+        .quantity_or_off("blue_threshold", &mut law.blue_threshold)?;
+    ecn(form, &mut law.ecn)?;
+    ce_threshold(form, &mut law.ce_threshold)
 }
 
 fn dualpi2(form: &mut Form<'_>, c: &mut DualPi2Config) -> Result<(), InputError> {

@@ -16,6 +16,7 @@ pub(super) fn queue(draw: &mut Draw, temper: Temper, mtu: u64) -> Table {
         "pie",
         "pi2",
         "codel",
+        "cobalt",
         "fq-codel",
         "fq-pie",
         "dualpi2",
@@ -82,6 +83,12 @@ pub(super) fn queue(draw: &mut Draw, temper: Temper, mtu: u64) -> Table {
         }
         "codel" => {
             codel(&mut o);
+        }
+        "cobalt" => {
+            codel(&mut o);
+            o.maybe("increment", |draw| draw.probability(0.02).into());
+            o.maybe("decrement", |draw| (0.0001 + draw.probability(0.02)).into());
+            o.maybe("blue_threshold", |draw| draw.time(1000, 1_000_000));
         }
         "fq-codel" => {
             o.number("queues", 1, 64).maybe("quantum", |draw| bytes(draw.spread(64, 9000)));

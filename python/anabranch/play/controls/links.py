@@ -198,12 +198,12 @@ def _loss(place: Place) -> Control:
     return replace(made, id=f"{place.id}.loss", folded=place.folded)
 
 
-MARKING = ("red", "choke", "blue", "pie", "pi2", "codel", "fq-codel", "fq-pie")
+MARKING = ("red", "choke", "blue", "pie", "pi2", "codel", "cobalt", "fq-codel", "fq-pie")
 """Disciplines that have a switch `ecn`."""
 
 TIMES = {
-    "target": ("codel", "fq-codel", "pie", "pi2", "fq-pie", "dualpi2"),
-    "interval": ("codel", "fq-codel"),
+    "target": ("codel", "cobalt", "fq-codel", "pie", "pi2", "fq-pie", "dualpi2"),
+    "interval": ("codel", "cobalt", "fq-codel"),
     "update": ("pie", "pi2", "fq-pie", "dualpi2"),
 }
 """Fields of queues that are times, and the disciplines that have them."""

@@ -2,11 +2,11 @@
 
 use super::super::tests::{Bench, any_impairment};
 use crate::{
-    AckFilterConfig, BlueConfig, ChokeConfig, CoDelConfig, CoDelLaw, DelaySchedule, DrrConfig,
-    DualPi2Config, FqCoDelConfig, FqPieConfig, ImpairmentConfig, ImpairmentKind, JitterConfig,
-    JitterLaw, LinkConfig, LinkEvent, LinkWatch, Pi2Config, PieConfig, Position, PriorityConfig,
-    QueueConfig, QueueLimit, RateSchedule, RedConfig, SfqConfig, ThresholdConfig,
-    TokenBucketConfig, TraceConfig, TransmitterConfig, Waiting,
+    AckFilterConfig, BlueConfig, ChokeConfig, CoDelConfig, CoDelLaw, CobaltConfig, CobaltLaw,
+    DelaySchedule, DrrConfig, DualPi2Config, FqCoDelConfig, FqPieConfig, ImpairmentConfig,
+    ImpairmentKind, JitterConfig, JitterLaw, LinkConfig, LinkEvent, LinkWatch, Pi2Config,
+    PieConfig, Position, PriorityConfig, QueueConfig, QueueLimit, RateSchedule, RedConfig,
+    SfqConfig, ThresholdConfig, TokenBucketConfig, TraceConfig, TransmitterConfig, Waiting,
 };
 use anabranch_endpoint::Generator;
 use anabranch_testkit::marks::record;
@@ -62,6 +62,10 @@ fn every_queue_of(packets: u64) -> Vec<QueueConfig> {
             depth: packets,
             perturb: Some(MS(40)),
             ..SfqConfig::default()
+        }),
+        QueueConfig::Cobalt(CobaltConfig {
+            limit,
+            law: CobaltLaw { ecn: true, ..CobaltLaw::default() },
         }),
         QueueConfig::Choke(ChokeConfig {
             limit,

@@ -96,6 +96,7 @@ fn defaults_are_those_of_the_sources() {
     };
     assert_eq!(queue("red"), QueueConfig::Red(RedConfig::default()));
     assert_eq!(queue("codel"), QueueConfig::CoDel(Default::default()));
+    assert_eq!(queue("cobalt"), QueueConfig::Cobalt(Default::default()));
     assert_eq!(queue("fq-codel"), QueueConfig::FqCoDel(Default::default()));
     assert_eq!(queue("fq-pie"), QueueConfig::FqPie(Default::default()));
     assert_eq!(queue("pie"), QueueConfig::Pie(Default::default()));
@@ -125,7 +126,7 @@ fn errors_name_file_field_value_and_what_is_allowed() {
     for (fields, expected) in [
         (
             "queue = { kind = \"rem\" }",
-            "link.toml: field `links[0].queue.kind`: value `rem`: allowed: droptail, threshold, red, choke, blue, pie, pi2, codel, fq-codel, fq-pie, dualpi2, priority, drr, sfq",
+            "link.toml: field `links[0].queue.kind`: value `rem`: allowed: droptail, threshold, red, choke, blue, pie, pi2, codel, cobalt, fq-codel, fq-pie, dualpi2, priority, drr, sfq",
         ),
         (
             "queue = { kind = \"red\", max_p = 2 }",
@@ -174,6 +175,10 @@ fn errors_name_file_field_value_and_what_is_allowed() {
         (
             "queue = { kind = \"codel\", interval = \"0 s\" }",
             "field `links[0].queue.interval`: value `0 s`: allowed: more than 0",
+        ),
+        (
+            "queue = { kind = \"cobalt\", decrement = 2 }",
+            "field `links[0].queue.decrement`: value `2`: allowed: a probability",
         ),
         (
             "queue = { kind = \"codel\", quantum = \"1 B\" }",
