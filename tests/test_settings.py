@@ -22,12 +22,18 @@ QUEUES = {
     "droptail": settings.DropTail,
     "threshold": settings.Threshold,
     "red": settings.Red,
+    "choke": settings.Choke,
+    "blue": settings.Blue,
     "pie": settings.Pie,
+    "pi2": settings.Pi2,
     "codel": settings.CoDel,
+    "cobalt": settings.Cobalt,
     "fq-codel": settings.FqCoDel,
+    "fq-pie": settings.FqPie,
     "dualpi2": settings.DualPi2,
     "priority": settings.Priority,
     "drr": settings.Drr,
+    "sfq": settings.Sfq,
     "ack-filter": settings.AckFilter,
 }
 

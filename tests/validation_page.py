@@ -44,7 +44,7 @@ ROWS = {
     "Q1": "M/D/1, M/M/1/K, Little's law",
     "Q2": "Gilbert-Elliott loss",
     "Q3": "Bit errors",
-    "Q4": "CoDel, PIE, DualPI2, RED",
+    "Q4": "Queue disciplines beside their laws",
     "Q5": "Mahimahi traces",
     "Q6": "Jain's index, RTT fairness",
     "Q7": "Conservation and determinism",

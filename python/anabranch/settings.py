@@ -246,6 +246,32 @@ class Red(TypedDict, total=False):
     weight: float | str
 
 
+class Choke(TypedDict, total=False):
+    """Options of CHOKe (Pan, Prabhakar and Psounis 2000)."""
+
+    kind: Required[Literal["choke"]]
+    candidates: int
+    ecn: bool
+    limit: str
+    max: str
+    max_p: float
+    mean_packet: str
+    min: str
+    weight: float
+
+
+class Blue(TypedDict, total=False):
+    """Options of BLUE (Feng et al. 2002)."""
+
+    kind: Required[Literal["blue"]]
+    decrement: float
+    ecn: bool
+    freeze_time: str
+    increment: float
+    limit: str
+    threshold: str
+
+
 class Pie(TypedDict, total=False):
     """Options of PIE (RFC 8033)."""
 
@@ -265,6 +291,21 @@ class Pie(TypedDict, total=False):
     update: str
 
 
+class Pi2(TypedDict, total=False):
+    """Options of PI2, PI improved with a square (De Schepper et al. 2016)."""
+
+    kind: Required[Literal["pi2"]]
+    alpha: float
+    beta: float
+    coupling: float
+    ecn: bool
+    limit: str
+    mean_packet: str
+    scalable: Literal["none", "ect1", "ect"]
+    target: str
+    update: str
+
+
 class CoDel(TypedDict, total=False):
     """Options of CoDel (RFC 8289)."""
 
@@ -274,6 +315,20 @@ class CoDel(TypedDict, total=False):
     interval: str
     limit: str
     max_packet: str
+    target: str
+
+
+class Cobalt(TypedDict, total=False):
+    """Options of COBALT, CoDel and BLUE together (CAKE)."""
+
+    kind: Required[Literal["cobalt"]]
+    blue_threshold: str | Literal[False]
+    ce_threshold: str | Literal[False]
+    decrement: float
+    ecn: bool
+    increment: float
+    interval: str
+    limit: str
     target: str
 
 
@@ -290,6 +345,26 @@ class FqCoDel(TypedDict, total=False):
     quantum: str
     queues: int
     target: str
+
+
+class FqPie(TypedDict, total=False):
+    """Options of FQ-PIE (RFC 8290 with the law of RFC 8033)."""
+
+    kind: Required[Literal["fq-pie"]]
+    alpha: float
+    beta: float
+    burst: str
+    cap: bool
+    delay: Literal["timestamps", "rate"]
+    derandomize: bool
+    ecn: bool
+    ecn_threshold: float
+    limit: str
+    mean_packet: str
+    quantum: str
+    queues: int
+    target: str
+    update: str
 
 
 class DualPi2(TypedDict, total=False):
@@ -327,6 +402,18 @@ class Drr(TypedDict, total=False):
     weights: Sequence[Sequence[int]]
 
 
+class Sfq(TypedDict, total=False):
+    """Options of stochastic fairness queueing (`sfq`)."""
+
+    kind: Required[Literal["sfq"]]
+    depth: str
+    head_drop: bool
+    limit: str
+    perturb: str | Literal[False]
+    quantum: str
+    queues: int
+
+
 class AckFilter(TypedDict, total=False):
     """A queue that drops ACKs which a later one makes redundant."""
 
@@ -336,7 +423,23 @@ class AckFilter(TypedDict, total=False):
 
 
 Queue = (
-    DropTail | Threshold | Red | Pie | CoDel | FqCoDel | DualPi2 | Priority | Drr | AckFilter | Toml
+    DropTail
+    | Threshold
+    | Red
+    | Choke
+    | Blue
+    | Pie
+    | Pi2
+    | CoDel
+    | Cobalt
+    | FqCoDel
+    | FqPie
+    | DualPi2
+    | Priority
+    | Drr
+    | Sfq
+    | AckFilter
+    | Toml
 )
 """The field `queue` of a link, also as a table that was computed."""
 

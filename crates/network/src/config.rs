@@ -73,7 +73,9 @@ impl LinkConfig {
             QueueConfig::DropTail { .. }
             | QueueConfig::Threshold(_)
             | QueueConfig::Red(_)
-            | QueueConfig::Pie(_) => Err(ConfigError::new("queue", "at an explicit rate", allowed)),
+            | QueueConfig::Blue(_)
+            | QueueConfig::Pie(_)
+            | QueueConfig::Pi2(_) => Err(ConfigError::new("queue", "at an explicit rate", allowed)),
             _ => Ok(()),
         }
     }

@@ -56,7 +56,9 @@ impl Fifo {
         Ok(Accepted { starts, departs, marked })
     }
 
-    /// Returns what waits at `now`, after the departures up to it.
+    /// Returns what waits at `now`, after the departures up to it. It is part of each offer, and
+    /// inlined there whatever laws there are.
+    #[inline(always)]
     pub(super) fn waiting(&mut self, now: Time) -> Waiting {
         while let Some(&Pending { offered, starts, size }) = self.pending.front()
             && starts <= now
@@ -64,7 +66,7 @@ impl Fifo {
         {
             self.pending.pop_front();
             self.waiting.remove(size);
-            self.aqm.on_departure(starts, starts.saturating_since(offered), size);
+            self.aqm.on_departure(starts, offered, size);
         }
         self.waiting
     }

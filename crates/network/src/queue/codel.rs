@@ -60,9 +60,14 @@ impl CoDelLaw {
 
     /// `t + interval / sqrt(count)` (§5.5).
     pub fn next_drop(&self, t: Time, count: u32) -> Time {
-        let interval = self.interval.as_picos() as f64 / (count as f64).sqrt();
-        t.saturating_add(Span::from_picos(interval.round() as u64))
+        control_law(self.interval, t, count)
     }
+}
+
+/// `t + interval / sqrt(count)`, for COBALT too.
+pub(super) fn control_law(interval: Span, t: Time, count: u32) -> Time {
+    let interval = interval.as_picos() as f64 / (count as f64).sqrt();
+    t.saturating_add(Span::from_picos(interval.round() as u64))
 }
 
 /// Parameters of a CoDel queue.

@@ -1,6 +1,6 @@
 //! Drop-tail: first in, first out, arrivals beyond the limit are dropped.
 
-use super::{QueueLimit, Waiting};
+use super::{Arrival, QueueLimit, Waiting};
 use crate::catalogue::Info;
 
 pub(super) const INFO: Info = Info {
@@ -31,6 +31,12 @@ impl DropTail {
     #[inline]
     pub fn admits(&self, waiting: Waiting, size: u32) -> bool {
         waiting.packets < self.packets && waiting.octets + size as u64 <= self.octets
+    }
+
+    /// Whether a packet that comes may join; one that finds the line idle does not wait.
+    #[inline]
+    pub(super) fn has_room(&self, arrival: &Arrival) -> bool {
+        arrival.now >= arrival.busy_until || self.admits(arrival.waiting, arrival.size)
     }
 }
 

@@ -86,6 +86,18 @@ impl Band {
         Some(item)
     }
 
+    /// Takes the item at a place, 0 for the head; the others close up.
+    pub fn remove(&mut self, place: usize) -> Option<Item> {
+        let item = self.items.remove(place)?;
+        self.octets -= item.size as u64;
+        Some(item)
+    }
+
+    /// Returns the item at a place, 0 for the head.
+    pub fn get(&self, place: usize) -> Option<&Item> {
+        self.items.get(place)
+    }
+
     /// Returns the item at the head.
     pub fn head(&self) -> Option<&Item> {
         self.items.front()
@@ -161,5 +173,9 @@ mod tests {
         assert_eq!(band.pop_tail().map(|tail| tail.id), Some(PacketId(2)));
         assert_eq!(band.pop().map(|band| band.id), Some(PacketId(0)));
         assert_eq!((band.len(), band.octets()), (1, 101));
+        band.push(item(3, 7, Time::ZERO));
+        assert_eq!(band.get(1).map(|band| band.id), Some(PacketId(3)));
+        assert_eq!(band.remove(0).map(|band| band.id), Some(PacketId(1)));
+        assert_eq!((band.len(), band.octets(), band.remove(1)), (1, 7, None));
     }
 }

@@ -5,34 +5,46 @@
 //! packets and are asked for the next one when the transmitter is free.
 
 mod ack_filter;
+mod blue;
+mod choke;
+mod cobalt;
 mod codel;
 mod droptail;
 mod drr;
 mod dualpi2;
 mod fq_codel;
+mod fq_pie;
 mod held_droptail;
 mod item;
+mod pi2;
 mod pie;
 mod priority;
 mod red;
+mod sfq;
 mod threshold;
 
 pub use ack_filter::{AckFilter, AckFilterConfig};
+pub use blue::{Blue, BlueConfig};
+pub use choke::{Choke, ChokeConfig};
+pub use cobalt::{Cobalt, CobaltConfig, CobaltLaw};
 pub use codel::{CoDel, CoDelConfig, CoDelLaw, CoDelState};
 pub use droptail::DropTail;
 pub use drr::{Drr, DrrConfig, DrrKey};
 pub use dualpi2::{DualPi2, DualPi2Config};
 pub use fq_codel::{FqCoDel, FqCoDelConfig};
+pub use fq_pie::{FqPie, FqPieConfig};
 pub(crate) use held_droptail::HeldDropTail;
 pub use item::{Band, Item, Loss, Losses};
+pub use pi2::{Pi2, Pi2Config, Scalable};
 pub use pie::{DelayEstimate, Pie, PieConfig};
 pub use priority::{Priority, PriorityConfig, PriorityKey};
 pub use red::{Red, RedConfig};
+pub use sfq::{Sfq, SfqConfig};
 pub use threshold::ThresholdConfig;
 
 use crate::catalogue::{ConfigError, Info};
 use anabranch_endpoint::Generator;
-use anabranch_units::{Bytes, Rate, Span, Time};
+use anabranch_units::{Bytes, Rate, Time};
 use anabranch_wire::{Ecn, Packet};
 
 /// The queue disciplines by name.
@@ -40,12 +52,18 @@ pub const QUEUES: &[Info] = &[
     droptail::INFO,
     threshold::INFO,
     red::INFO,
+    choke::INFO,
+    blue::INFO,
     pie::INFO,
+    pi2::INFO,
     codel::INFO,
+    cobalt::INFO,
     fq_codel::INFO,
+    fq_pie::INFO,
     dualpi2::INFO,
     priority::INFO,
     drr::INFO,
+    sfq::INFO,
     ack_filter::INFO,
 ];
 
@@ -61,18 +79,30 @@ pub enum QueueConfig {
     Threshold(ThresholdConfig),
     /// Random early detection.
     Red(RedConfig),
+    /// RED with a comparison of flows before it.
+    Choke(ChokeConfig),
+    /// One probability, moved by overflows and idle times.
+    Blue(BlueConfig),
     /// Proportional integral controller enhanced.
     Pie(PieConfig),
+    /// Proportional integral controller, improved with a square.
+    Pi2(Pi2Config),
     /// Controlled delay (CoDel, RFC 8289).
     CoDel(CoDelConfig),
+    /// CoDel and BLUE together.
+    Cobalt(CobaltConfig),
     /// Flow queues with CoDel.
     FqCoDel(FqCoDelConfig),
+    /// Flow queues with PIE.
+    FqPie(FqPieConfig),
     /// Low-latency and classic queues, coupled.
     DualPi2(DualPi2Config),
     /// Bands by strict priority.
     Priority(PriorityConfig),
     /// Flows or code points by deficit round robin.
     Drr(DrrConfig),
+    /// Hashed flows in turns, the longest queue loses.
+    Sfq(SfqConfig),
     /// Drop-tail without redundant ACKs.
     AckFilter(AckFilterConfig),
 }
@@ -111,13 +141,19 @@ impl QueueConfig {
             QueueConfig::DropTail { limit }
             | QueueConfig::Threshold(ThresholdConfig { limit, .. })
             | QueueConfig::Red(RedConfig { limit, .. })
+            | QueueConfig::Choke(ChokeConfig { limit, .. })
+            | QueueConfig::Blue(BlueConfig { limit, .. })
             | QueueConfig::Pie(PieConfig { limit, .. })
+            | QueueConfig::Pi2(Pi2Config { limit, .. })
             | QueueConfig::CoDel(CoDelConfig { limit, .. })
+            | QueueConfig::Cobalt(CobaltConfig { limit, .. })
             | QueueConfig::DualPi2(DualPi2Config { limit, .. })
             | QueueConfig::Priority(PriorityConfig { limit, .. })
             | QueueConfig::Drr(DrrConfig { limit, .. })
             | QueueConfig::AckFilter(AckFilterConfig { limit, .. }) => *limit,
             QueueConfig::FqCoDel(fq_co_del) => QueueLimit::Packets(fq_co_del.limit),
+            QueueConfig::FqPie(fq_pie) => QueueLimit::Packets(fq_pie.limit),
+            QueueConfig::Sfq(sfq) => QueueLimit::Packets(sfq.limit),
         }
     }
 
@@ -126,12 +162,16 @@ impl QueueConfig {
         // A discipline that holds packets must be able to hold one, be it only
         // until the idle line takes it.
         let held = match self {
-            QueueConfig::CoDel(CoDelConfig { limit, .. })
+            QueueConfig::Choke(ChokeConfig { limit, .. })
+            | QueueConfig::CoDel(CoDelConfig { limit, .. })
+            | QueueConfig::Cobalt(CobaltConfig { limit, .. })
             | QueueConfig::DualPi2(DualPi2Config { limit, .. })
             | QueueConfig::Priority(PriorityConfig { limit, .. })
             | QueueConfig::Drr(DrrConfig { limit, .. })
             | QueueConfig::AckFilter(AckFilterConfig { limit, .. }) => Some(*limit),
             QueueConfig::FqCoDel(fq_co_del) => Some(QueueLimit::Packets(fq_co_del.limit)),
+            QueueConfig::FqPie(fq_pie) => Some(QueueLimit::Packets(fq_pie.limit)),
+            QueueConfig::Sfq(sfq) => Some(QueueLimit::Packets(sfq.limit)),
             _ => None,
         };
         if held == Some(QueueLimit::Packets(0)) {
@@ -142,12 +182,18 @@ impl QueueConfig {
             QueueConfig::DropTail { limit: _ } | QueueConfig::AckFilter(_) => Ok(()),
             QueueConfig::Threshold(threshold) => threshold.validate(),
             QueueConfig::Red(red) => red.validate(),
+            QueueConfig::Choke(choke) => choke.validate(),
+            QueueConfig::Blue(blue) => blue.validate(),
             QueueConfig::Pie(pie) => pie.validate(),
+            QueueConfig::Pi2(pi2) => pi2.validate(),
             QueueConfig::CoDel(co_del) => co_del.law.validate(),
+            QueueConfig::Cobalt(cobalt) => cobalt.law.validate(),
             QueueConfig::FqCoDel(fq_co_del) => fq_co_del.validate(),
+            QueueConfig::FqPie(fq_pie) => fq_pie.validate(),
             QueueConfig::DualPi2(dual_pi2) => dual_pi2.validate(),
             QueueConfig::Priority(priority) => priority.validate(),
             QueueConfig::Drr(drr) => drr.validate(),
+            QueueConfig::Sfq(sfq) => sfq.validate(),
         }
     }
 
@@ -172,14 +218,28 @@ impl QueueConfig {
             QueueConfig::DropTail { limit } => aqm(*limit, Law::DropTail),
             QueueConfig::Threshold(threshold) => aqm(threshold.limit, Law::Threshold(*threshold)),
             QueueConfig::Red(red) => aqm(red.limit, Law::Red(Red::new(red, line.rate, generator))),
+            QueueConfig::Choke(choke) => {
+                held(Scheduler::Choke(Choke::new(choke, line.rate, generator)))
+            }
+            QueueConfig::Blue(blue) => {
+                aqm(blue.limit, Law::Other(OtherLaw::Blue(Blue::new(blue, generator))))
+            }
             QueueConfig::Pie(pie) => aqm(pie.limit, Law::Pie(Pie::new(pie, generator))),
+            QueueConfig::Pi2(pi2) => {
+                aqm(pi2.limit, Law::Other(OtherLaw::Pi2(Pi2::new(pi2, generator))))
+            }
             QueueConfig::CoDel(co_del) => held(Scheduler::CoDel(CoDel::new(co_del, line.mtu))),
+            QueueConfig::Cobalt(cobalt) => {
+                held(Scheduler::Cobalt(Cobalt::new(cobalt, line.rate, line.mtu, generator)))
+            }
             QueueConfig::FqCoDel(fq_co_del) => {
                 held(Scheduler::FqCoDel(FqCoDel::new(fq_co_del, line.mtu, generator)))
             }
+            QueueConfig::FqPie(fq_pie) => held(Scheduler::FqPie(FqPie::new(fq_pie, generator))),
             QueueConfig::DualPi2(dual_pi2) => held(Scheduler::DualPi2(DualPi2::new(dual_pi2))),
             QueueConfig::Priority(priority) => held(Scheduler::Priority(Priority::new(priority))),
             QueueConfig::Drr(drr) => held(Scheduler::Drr(Drr::new(drr))),
+            QueueConfig::Sfq(sfq) => held(Scheduler::Sfq(Sfq::new(sfq, generator))),
             QueueConfig::AckFilter(ack_filter) => {
                 held(Scheduler::AckFilter(AckFilter::new(ack_filter)))
             }
@@ -238,6 +298,13 @@ pub enum Decision {
     Drop,
 }
 
+impl Decision {
+    /// Whether CE is to be set on the packet, which CE alone does not need.
+    fn marks(self, arrival: &Arrival) -> bool {
+        self == Decision::Mark && arrival.ecn != Ecn::Ce
+    }
+}
+
 /// A queue that decides on arrival. The packets wait in the link.
 #[derive(Debug)]
 pub(crate) struct Aqm {
@@ -252,6 +319,45 @@ enum Law {
     Threshold(ThresholdConfig),
     Red(Red),
     Pie(Pie),
+    Other(OtherLaw),
+}
+
+/// Laws behind one more branch of [`Law`], in functions of their own: what a packet costs with those
+/// above does not grow with every law that is added.
+#[derive(Debug)]
+enum OtherLaw {
+    Blue(Blue),
+    Pi2(Pi2),
+}
+
+impl OtherLaw {
+    /// As [`Aqm::on_arrival`].
+    #[inline(never)]
+    fn on_arrival(&mut self, limit: &DropTail, arrival: &Arrival) -> Result<bool, Loss> {
+        let decision = match self {
+            OtherLaw::Blue(law) => law.on_arrival(arrival),
+            OtherLaw::Pi2(law) => law.on_arrival(arrival),
+        };
+        if decision == Decision::Drop {
+            return Err(Loss::Early);
+        }
+        let has_room = limit.has_room(arrival);
+        match self {
+            OtherLaw::Blue(law) if !has_room => law.on_overflow(),
+            OtherLaw::Pi2(law) if has_room => law.on_enqueue(arrival.size),
+            OtherLaw::Blue(_) | OtherLaw::Pi2(_) => {}
+        }
+        if has_room { Ok(decision.marks(arrival)) } else { Err(Loss::Overflow) }
+    }
+
+    /// As [`Aqm::on_departure`].
+    #[inline(never)]
+    fn on_departure(&mut self, now: Time, offered: Time, size: u32) {
+        match self {
+            OtherLaw::Blue(_) => {}
+            OtherLaw::Pi2(law) => law.on_departure(now, now.saturating_since(offered), size),
+        }
+    }
 }
 
 impl Aqm {
@@ -262,29 +368,31 @@ impl Aqm {
             Law::Threshold(law) => law.on_arrival(arrival),
             Law::Red(law) => law.on_arrival(arrival),
             Law::Pie(law) => law.on_arrival(arrival),
+            Law::Other(law) => return law.on_arrival(&self.limit, arrival),
         };
         if decision == Decision::Drop {
             return Err(Loss::Early);
         }
-        // A packet that finds the line idle does not wait.
-        if arrival.now < arrival.busy_until && !self.limit.admits(arrival.waiting, arrival.size) {
+        if !self.limit.has_room(arrival) {
             match &mut self.law {
                 Law::Red(law) => law.on_overflow(),
                 Law::Pie(law) => law.on_overflow(),
-                Law::DropTail | Law::Threshold(_) => {}
+                Law::DropTail | Law::Threshold(_) | Law::Other(_) => {}
             }
             return Err(Loss::Overflow);
         }
         if let Law::Pie(law) = &mut self.law {
             law.on_enqueue(arrival.size);
         }
-        Ok(decision == Decision::Mark && arrival.ecn != Ecn::Ce)
+        Ok(decision.marks(arrival))
     }
 
-    /// Hears that a packet which has `waited` went to the line at `now`.
-    pub(crate) fn on_departure(&mut self, now: Time, waited: Span, size: u32) {
-        if let Law::Pie(law) = &mut self.law {
-            law.on_departure(now, waited, size);
+    /// Hears that a packet which came at `offered` went to the line at `now`.
+    pub(crate) fn on_departure(&mut self, now: Time, offered: Time, size: u32) {
+        match &mut self.law {
+            Law::Pie(law) => law.on_departure(now, now.saturating_since(offered), size),
+            Law::Other(law) => law.on_departure(now, offered, size),
+            Law::DropTail | Law::Threshold(_) | Law::Red(_) => {}
         }
     }
 }
@@ -293,11 +401,15 @@ impl Aqm {
 #[derive(Debug)]
 pub(crate) enum Scheduler {
     DropTail(HeldDropTail),
+    Choke(Choke),
     CoDel(CoDel),
+    Cobalt(Cobalt),
     FqCoDel(FqCoDel),
+    FqPie(FqPie),
     DualPi2(DualPi2),
     Priority(Priority),
     Drr(Drr),
+    Sfq(Sfq),
     AckFilter(AckFilter),
 }
 
@@ -306,11 +418,15 @@ impl Scheduler {
     pub(crate) fn enqueue(&mut self, item: Item, packet: &Packet, losses: &mut Losses) {
         match self {
             Scheduler::DropTail(drop_tail) => drop_tail.enqueue(item, losses),
+            Scheduler::Choke(choke) => choke.enqueue(item, losses),
             Scheduler::CoDel(co_del) => co_del.enqueue(item, losses),
+            Scheduler::Cobalt(cobalt) => cobalt.enqueue(item, losses),
             Scheduler::FqCoDel(fq_co_del) => fq_co_del.enqueue(item, losses),
+            Scheduler::FqPie(fq_pie) => fq_pie.enqueue(item, losses),
             Scheduler::DualPi2(dual_pi2) => dual_pi2.enqueue(item, losses),
             Scheduler::Priority(priority) => priority.enqueue(item, losses),
             Scheduler::Drr(drr) => drr.enqueue(item, losses),
+            Scheduler::Sfq(sfq) => sfq.enqueue(item, losses),
             Scheduler::AckFilter(ack_filter) => ack_filter.enqueue(item, packet, losses),
         }
     }
@@ -320,11 +436,15 @@ impl Scheduler {
     pub(crate) fn dequeue(&mut self, now: Time, losses: &mut Losses) -> Option<Item> {
         match self {
             Scheduler::DropTail(drop_tail) => drop_tail.dequeue(),
+            Scheduler::Choke(choke) => choke.dequeue(now),
             Scheduler::CoDel(co_del) => co_del.dequeue(now, losses),
+            Scheduler::Cobalt(cobalt) => cobalt.dequeue(now, losses),
             Scheduler::FqCoDel(fq_co_del) => fq_co_del.dequeue(now, losses),
+            Scheduler::FqPie(fq_pie) => fq_pie.dequeue(now),
             Scheduler::DualPi2(dual_pi2) => dual_pi2.dequeue(now, losses),
             Scheduler::Priority(priority) => priority.dequeue(),
             Scheduler::Drr(drr) => drr.dequeue(),
+            Scheduler::Sfq(sfq) => sfq.dequeue(now, losses),
             Scheduler::AckFilter(ack_filter) => ack_filter.dequeue(),
         }
     }

@@ -166,6 +166,12 @@ impl Red {
             self.adapt(arrival.now);
         }
         self.sample(arrival);
+        self.decide(arrival)
+    }
+
+    /// Decides on a packet that the average has in it, for a law that does something in between.
+    #[inline(always)]
+    pub(super) fn decide(&mut self, arrival: &Arrival) -> Decision {
         let base = self.probability(self.avg);
         if base <= 0.0 {
             self.count = -1.0;
@@ -196,7 +202,8 @@ impl Red {
     }
 
     /// The average, with what waits now.
-    fn sample(&mut self, arrival: &Arrival) {
+    #[inline(always)]
+    pub(super) fn sample(&mut self, arrival: &Arrival) {
         if arrival.now >= arrival.busy_until {
             let idle = (arrival.now - arrival.busy_until).as_secs_f64();
             self.avg *= libm::pow(1.0 - self.weight, idle / self.slot);
@@ -205,6 +212,11 @@ impl Red {
                 if self.config.octets { arrival.waiting.octets } else { arrival.waiting.packets };
             self.avg += self.weight * (waiting as f64 - self.avg);
         }
+    }
+
+    #[cfg(test)]
+    pub(super) fn set_average(&mut self, avg: f64) {
+        self.avg = avg;
     }
 
     /// p_b: linear from min to max; 1 is a forced drop.

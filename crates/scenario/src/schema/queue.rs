@@ -6,9 +6,10 @@ use crate::fields::Fields;
 use crate::quantity::{Amount, Packets, Quantity};
 use crate::shape::Shape;
 use anabranch_network::{
-    AckFilterConfig, CoDelConfig, CoDelLaw, ConfigError, DelayEstimate, DrrConfig, DrrKey,
-    DualPi2Config, FqCoDelConfig, Info, PieConfig, PriorityConfig, PriorityKey, QUEUES,
-    QueueConfig, QueueLimit, RedConfig, ThresholdConfig,
+    AckFilterConfig, BlueConfig, ChokeConfig, CoDelConfig, CoDelLaw, CobaltConfig, CobaltLaw,
+    ConfigError, DelayEstimate, DrrConfig, DrrKey, DualPi2Config, FqCoDelConfig, FqPieConfig, Info,
+    Pi2Config, PieConfig, PriorityConfig, PriorityKey, QUEUES, QueueConfig, QueueLimit, RedConfig,
+    Scalable, SfqConfig, ThresholdConfig,
 };
 use anabranch_units::{Bytes, Span};
 use toml::Value;
@@ -17,6 +18,8 @@ const UNLIMITED: &str = "unlimited";
 const AUTO: &str = "auto";
 const ESTIMATES: [(&str, DelayEstimate); 2] =
     [("timestamps", DelayEstimate::Timestamps), ("rate", DelayEstimate::Rate)];
+const SCALABLE: [(&str, Scalable); 3] =
+    [("none", Scalable::None), ("ect1", Scalable::Ect1), ("ect", Scalable::Ect)];
 const BANDS: [(&str, PriorityKey); 2] =
     [("dscp", PriorityKey::Dscp), ("pure-ack", PriorityKey::PureAck)];
 const KEYS: [(&str, DrrKey); 2] = [("flow", DrrKey::Flow), ("dscp", DrrKey::Dscp)];
@@ -50,12 +53,18 @@ fn usual(name: &str) -> Option<QueueConfig> {
         "droptail" => QueueConfig::DropTail { limit: QueueLimit::Packets(100) },
         "threshold" => QueueConfig::Threshold(ThresholdConfig::default()),
         "red" => QueueConfig::Red(RedConfig::default()),
+        "choke" => QueueConfig::Choke(ChokeConfig::default()),
+        "blue" => QueueConfig::Blue(BlueConfig::default()),
         "pie" => QueueConfig::Pie(PieConfig::default()),
+        "pi2" => QueueConfig::Pi2(Pi2Config::default()),
         "codel" => QueueConfig::CoDel(CoDelConfig::default()),
+        "cobalt" => QueueConfig::Cobalt(CobaltConfig::default()),
         "fq-codel" => QueueConfig::FqCoDel(FqCoDelConfig::default()),
+        "fq-pie" => QueueConfig::FqPie(FqPieConfig::default()),
         "dualpi2" => QueueConfig::DualPi2(DualPi2Config::default()),
         "priority" => QueueConfig::Priority(PriorityConfig::default()),
         "drr" => QueueConfig::Drr(DrrConfig::default()),
+        "sfq" => QueueConfig::Sfq(SfqConfig::default()),
         "ack-filter" => QueueConfig::AckFilter(AckFilterConfig::default()),
         _ => return None,
     })
@@ -76,20 +85,20 @@ fn fields(form: &mut Form<'_>, queue: &mut QueueConfig) -> Result<(), InputError
             )
         }
         QueueConfig::Red(c) => red(form, c),
+        QueueConfig::Choke(c) => choke(form, c),
+        QueueConfig::Blue(c) => blue(form, c),
         QueueConfig::Pie(c) => pie(form, c),
+        QueueConfig::Pi2(c) => pi2(form, c),
         QueueConfig::CoDel(c) => {
             waiting(form, &mut c.limit)?;
             law(form, &mut c.law)
         }
+        QueueConfig::Cobalt(c) => {
+            waiting(form, &mut c.limit)?;
+            cobalt_law(form, &mut c.law)
+        }
         QueueConfig::FqCoDel(c) => {
-            form.says("packets that may wait").set("limit", packets(), &mut c.limit)?;
-            form.says("flows are hashed into so many queues").integer(
-                "queues",
-                1..=65_536,
-                &mut c.queues,
-            )?;
-            form.says("octets that a queue sends in its turn")
-                .quantity("quantum", &mut c.quantum)?;
+            flow_queues(form, &mut c.limit, &mut c.queues, &mut c.quantum)?;
             form.says("packets that an overflow drops at most").integer(
                 "drop_batch",
                 1..=1_000_000,
@@ -97,15 +106,32 @@ fn fields(form: &mut Form<'_>, queue: &mut QueueConfig) -> Result<(), InputError
             )?;
             law(form, &mut c.law)
         }
+        QueueConfig::FqPie(c) => {
+            flow_queues(form, &mut c.limit, &mut c.queues, &mut c.quantum)?;
+            pie_law(form, &mut c.law)
+        }
         QueueConfig::DualPi2(c) => dualpi2(form, c),
         QueueConfig::Priority(c) => priority(form, c),
         QueueConfig::Drr(c) => drr(form, c),
+        QueueConfig::Sfq(c) => sfq(form, c),
         QueueConfig::AckFilter(c) => {
             waiting(form, &mut c.limit)?;
             form.says("of ACKs that say the same one is left, else two")
                 .boolean("aggressive", &mut c.aggressive)
         }
     })
+}
+
+/// The flow queues of FQ-CoDel, FQ-PIE and SFQ.
+fn flow_queues(
+    form: &mut Form<'_>,
+    limit: &mut u64,
+    queues: &mut u32,
+    quantum: &mut Bytes,
+) -> Result<(), InputError> {
+    form.says("packets that may wait").set("limit", packets(), limit)?;
+    form.says("flows are hashed into so many queues").integer("queues", 1..=65_536, queues)?;
+    form.says("octets that a queue sends in its turn").quantity("quantum", quantum)
 }
 
 /// The field `limit` of most kinds.
@@ -237,8 +263,50 @@ fn ecn(form: &mut Form<'_>, ecn: &mut bool) -> Result<(), InputError> {
     form.says("ECN-capable packets are marked instead of dropped").boolean("ecn", ecn)
 }
 
+fn choke(form: &mut Form<'_>, c: &mut ChokeConfig) -> Result<(), InputError> {
+    waiting(form, &mut c.limit)?;
+    form.says(
+        "average queue from which packets are compared with one that waits, and dropped at random",
+    )
+    .set("min", packets(), &mut c.min)?;
+    form.says("average queue from which all are dropped").set("max", packets(), &mut c.max)?;
+    form.says("probability at `max`").probability("max_p", &mut c.max_p)?;
+    form.says("weight of a packet's queue in the average").probability("weight", &mut c.weight)?;
+    form.says("size of a packet for averages over idle times")
+        .quantity("mean_packet", &mut c.mean_packet)?;
+    form.says("packets that are drawn to be compared").integer(
+        "candidates",
+        1..=100,
+        &mut c.candidates,
+    )?;
+    form.says("ECN-capable packets are marked instead of dropped at random")
+        .boolean("ecn", &mut c.ecn)
+}
+
+fn blue(form: &mut Form<'_>, c: &mut BlueConfig) -> Result<(), InputError> {
+    waiting(form, &mut c.limit)?;
+    steps(form, &mut c.increment, &mut c.decrement)?;
+    form.says("shortest time between two changes of the probability")
+        .quantity("freeze_time", &mut c.freeze_time)?;
+    form.says("a packet that finds as much waiting raises the probability as an overflow does")
+        .set("threshold", amount(), &mut c.threshold)?;
+    ecn(form, &mut c.ecn)
+}
+
+/// The steps of BLUE, in COBALT too.
+fn steps(form: &mut Form<'_>, increment: &mut f64, decrement: &mut f64) -> Result<(), InputError> {
+    form.says("what an overflow adds to the probability").probability("increment", increment)?;
+    form.says("what an empty queue takes from the probability").probability("decrement", decrement)
+}
+
 fn pie(form: &mut Form<'_>, c: &mut PieConfig) -> Result<(), InputError> {
     waiting(form, &mut c.limit)?;
+    pie_law(form, c)?;
+    form.says("share of `limit` at which PIE turns on").probability("activate", &mut c.activate)
+}
+
+/// What PIE and each queue of FQ-PIE have.
+fn pie_law(form: &mut Form<'_>, c: &mut PieConfig) -> Result<(), InputError> {
     target(form, &mut c.target, &mut c.update)?;
     gains(
         form,
@@ -258,8 +326,25 @@ fn pie(form: &mut Form<'_>, c: &mut PieConfig) -> Result<(), InputError> {
     form.says("drops at more even spaces (RFC 8033 §5.4)")
         .boolean("derandomize", &mut c.derandomize)?;
     form.says("increases are limited to 0.02 from a probability of 0.1 on (RFC 8033 §5.5)")
-        .boolean("cap", &mut c.cap)?;
-    form.says("share of `limit` at which PIE turns on").probability("activate", &mut c.activate)
+        .boolean("cap", &mut c.cap)
+}
+
+fn pi2(form: &mut Form<'_>, c: &mut Pi2Config) -> Result<(), InputError> {
+    waiting(form, &mut c.limit)?;
+    target(form, &mut c.target, &mut c.update)?;
+    gains(
+        form,
+        "gain of the distance from the target and of the change, in Hz",
+        &mut c.alpha,
+        &mut c.beta,
+    )?;
+    form.says("while less than two such packets wait nothing is dropped or marked")
+        .quantity("mean_packet", &mut c.mean_packet)?;
+    ecn(form, &mut c.ecn)?;
+    form.says("with `ecn`, packets marked with `coupling` times the base probability, not its square: ECT(1) and CE, all ECN-capable ones, or none")
+        .choice("scalable", &SCALABLE, &mut c.scalable)?;
+    form.says("coupling factor k: how much more likely scalable packets are marked than the base probability says")
+        .set("coupling", Number, &mut c.coupling)
 }
 
 fn target(form: &mut Form<'_>, target: &mut Span, update: &mut Span) -> Result<(), InputError> {
@@ -278,15 +363,33 @@ fn gains(
 }
 
 fn law(form: &mut Form<'_>, law: &mut CoDelLaw) -> Result<(), InputError> {
-    form.says("queueing delay that may stand").quantity("target", &mut law.target)?;
-    form.says("time for which it must be above the target before a packet is dropped")
-        .quantity("interval", &mut law.interval)?;
+    standing(form, &mut law.target, &mut law.interval)?;
     form.says("while no more than this waits nothing is dropped")
         .or_else("the link's `mtu`")
         .optional("max_packet", quantity(), &mut law.max_packet)?;
     ecn(form, &mut law.ecn)?;
+    ce_threshold(form, &mut law.ce_threshold)
+}
+
+/// The times of CoDel.
+fn standing(form: &mut Form<'_>, target: &mut Span, interval: &mut Span) -> Result<(), InputError> {
+    form.says("queueing delay that may stand").quantity("target", target)?;
+    form.says("time for which it must be above the target before a packet is dropped")
+        .quantity("interval", interval)
+}
+
+fn ce_threshold(form: &mut Form<'_>, threshold: &mut Option<Span>) -> Result<(), InputError> {
     form.says("what has waited for longer is marked, as in Linux")
-        .quantity_or_off("ce_threshold", &mut law.ce_threshold)
+        .quantity_or_off("ce_threshold", threshold)
+}
+
+fn cobalt_law(form: &mut Form<'_>, law: &mut CobaltLaw) -> Result<(), InputError> {
+    standing(form, &mut law.target, &mut law.interval)?;
+    steps(form, &mut law.increment, &mut law.decrement)?;
+    form.says("packets that have waited for longer raise the probability as overflows do")
+        .quantity_or_off("blue_threshold", &mut law.blue_threshold)?;
+    ecn(form, &mut law.ecn)?;
+    ce_threshold(form, &mut law.ce_threshold)
 }
 
 fn dualpi2(form: &mut Form<'_>, c: &mut DualPi2Config) -> Result<(), InputError> {
@@ -358,6 +461,14 @@ fn drr(form: &mut Form<'_>, c: &mut DrrConfig) -> Result<(), InputError> {
     }
     form.says("with `\"dscp\"`, pairs of a code point and by how much its quantum is larger, from 1 to 1000, as `[[46, 4]]`")
         .set("weights", weights(), &mut c.weights)
+}
+
+fn sfq(form: &mut Form<'_>, c: &mut SfqConfig) -> Result<(), InputError> {
+    flow_queues(form, &mut c.limit, &mut c.queues, &mut c.quantum)?;
+    form.says("packets that may wait in one queue").set("depth", packets(), &mut c.depth)?;
+    form.says("time between two changes of the hash").quantity_or_off("perturb", &mut c.perturb)?;
+    form.says("the oldest packet of a queue is dropped rather than the newest")
+        .boolean("head_drop", &mut c.head_drop)
 }
 
 /// Weights of code points, `[[46, 4], [10, 2]]`; the others have 1.

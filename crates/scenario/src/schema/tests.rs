@@ -276,8 +276,8 @@ fn errors_name_file_field_value_and_what_is_allowed() {
             "test.toml: field `links[0].ends[1]`: value `x`: allowed: a host or router: a, b, c, d, r, s",
         ),
         (
-            "links.0.queue.kind=blue",
-            "test.toml: field `links[0].queue.kind`: value `blue`: allowed: droptail",
+            "links.0.queue.kind=rem",
+            "test.toml: field `links[0].queue.kind`: value `rem`: allowed: droptail",
         ),
         (
             "links.0.queue.limit=750",

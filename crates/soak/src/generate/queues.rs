@@ -11,19 +11,26 @@ pub(super) fn queue(draw: &mut Draw, temper: Temper, mtu: u64) -> Table {
         "droptail",
         "threshold",
         "red",
+        "choke",
+        "blue",
         "pie",
+        "pi2",
         "codel",
+        "cobalt",
         "fq-codel",
+        "fq-pie",
         "dualpi2",
         "priority",
         "drr",
+        "sfq",
         "ack-filter",
     ];
     let kind = draw.pick(&kinds);
     let least = if temper == Temper::Gentle { 20 } else { 1 };
+    let in_packets = matches!(kind, "fq-codel" | "fq-pie" | "sfq");
     let limit = match draw.between(0, 5) {
-        0 if kind != "fq-codel" => bytes(mtu * draw.spread(least, 300)),
-        1 if !matches!(kind, "red" | "threshold" | "fq-codel" | "pie" | "dualpi2") => {
+        0 if !in_packets => bytes(mtu * draw.spread(least, 300)),
+        1 if !in_packets && !matches!(kind, "red" | "threshold" | "pie" | "pi2" | "dualpi2") => {
             "unlimited".into()
         }
         _ => packets(draw.spread(least, 300)),
@@ -45,21 +52,52 @@ pub(super) fn queue(draw: &mut Draw, temper: Temper, mtu: u64) -> Table {
             o.maybe("weight", |draw| (0.001 + draw.probability(0.5)).into());
             o.switches(&["gentle", "wait", "by_size", "ecn", "adaptive"]);
         }
+        "choke" => {
+            if o.draw.chance(0.5) {
+                let least = o.draw.between(1, 50);
+                let most = least + o.draw.between(1, 100);
+                o.put("min", packets(least)).put("max", packets(most));
+            }
+            o.maybe("max_p", |draw| (0.01 + draw.probability(0.9)).into());
+            o.maybe("weight", |draw| (0.001 + draw.probability(0.5)).into());
+            o.number("candidates", 1, 4).switches(&["ecn"]);
+        }
+        "blue" => {
+            // A probability that soon is large stays so while nothing comes through.
+            o.maybe("increment", |draw| (draw.probability(0.02)).into());
+            o.maybe("decrement", |draw| (0.0001 + draw.probability(0.02)).into());
+            o.maybe("freeze_time", |draw| draw.time(1000, 1_000_000));
+            o.maybe("threshold", |draw| packets(draw.spread(least, 300)));
+            o.switches(&["ecn"]);
+        }
         "pie" => {
+            pie(&mut o);
+            o.maybe("activate", |draw| draw.probability(0.9).into());
+        }
+        "pi2" => {
             o.maybe("target", |draw| draw.time(1000, 100_000));
             o.maybe("update", |draw| draw.time(1000, 100_000));
-            o.maybe("burst", |draw| draw.time(1000, 300_000));
-            o.word("delay", &["timestamps", "rate"]);
-            o.switches(&["ecn", "derandomize", "cap"]);
-            o.maybe("activate", |draw| draw.probability(0.9).into());
+            o.word("scalable", &["none", "ect1", "ect"]);
+            o.maybe("coupling", |draw| (1.0 + draw.probability(3.0)).into());
+            o.switches(&["ecn"]);
         }
         "codel" => {
             codel(&mut o);
+        }
+        "cobalt" => {
+            codel(&mut o);
+            o.maybe("increment", |draw| draw.probability(0.02).into());
+            o.maybe("decrement", |draw| (0.0001 + draw.probability(0.02)).into());
+            o.maybe("blue_threshold", |draw| draw.time(1000, 1_000_000));
         }
         "fq-codel" => {
             o.number("queues", 1, 64).maybe("quantum", |draw| bytes(draw.spread(64, 9000)));
             o.number("drop_batch", 1, 64);
             codel(&mut o);
+        }
+        "fq-pie" => {
+            o.number("queues", 1, 64).maybe("quantum", |draw| bytes(draw.spread(64, 9000)));
+            pie(&mut o);
         }
         "dualpi2" => {
             o.maybe("target", |draw| draw.time(1000, 100_000));
@@ -75,10 +113,23 @@ pub(super) fn queue(draw: &mut Draw, temper: Temper, mtu: u64) -> Table {
                 o.put("key", "dscp").put("weights", Value::Array(vec![pair.into()]));
             }
         }
+        "sfq" => {
+            o.number("queues", 1, 64).maybe("quantum", |draw| bytes(draw.spread(64, 9000)));
+            o.maybe("depth", |draw| packets(draw.spread(least, 300)));
+            o.maybe("perturb", |draw| draw.time(10_000, 60_000_000)).switches(&["head_drop"]);
+        }
         "ack-filter" => drop(o.switches(&["aggressive"])),
         _ => {}
     }
     o.table
+}
+
+fn pie(o: &mut Options<'_>) {
+    o.maybe("target", |draw| draw.time(1000, 100_000));
+    o.maybe("update", |draw| draw.time(1000, 100_000));
+    o.maybe("burst", |draw| draw.time(1000, 300_000));
+    o.word("delay", &["timestamps", "rate"]);
+    o.switches(&["ecn", "derandomize", "cap"]);
 }
 
 fn codel(o: &mut Options<'_>) {

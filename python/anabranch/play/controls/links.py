@@ -91,7 +91,7 @@ def _of(place: Place) -> Iterator[Control]:
         yield _quantity(place, "delay", "Delay", MILLISECONDS, allowed=allowed, hint="One way.")
     yield _discipline(place)
     yield from _limit(place)
-    if _queue(table).get("kind") in ("red", "pie", "codel", "fq-codel"):
+    if _queue(table).get("kind") in MARKING:
         yield _ecn(place)
     yield from _times(place)
     yield _loss(place)
@@ -198,10 +198,13 @@ def _loss(place: Place) -> Control:
     return replace(made, id=f"{place.id}.loss", folded=place.folded)
 
 
+MARKING = ("red", "choke", "blue", "pie", "pi2", "codel", "cobalt", "fq-codel", "fq-pie")
+"""Disciplines that have a switch `ecn`."""
+
 TIMES = {
-    "target": ("codel", "fq-codel", "pie", "dualpi2"),
-    "interval": ("codel", "fq-codel"),
-    "update": ("pie", "dualpi2"),
+    "target": ("codel", "cobalt", "fq-codel", "pie", "pi2", "fq-pie", "dualpi2"),
+    "interval": ("codel", "cobalt", "fq-codel"),
+    "update": ("pie", "pi2", "fq-pie", "dualpi2"),
 }
 """Fields of queues that are times, and the disciplines that have them."""
 

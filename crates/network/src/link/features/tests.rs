@@ -2,16 +2,19 @@
 
 use super::super::tests::{Bench, any_impairment};
 use crate::{
-    AckFilterConfig, CoDelConfig, CoDelLaw, DelaySchedule, DrrConfig, DualPi2Config, FqCoDelConfig,
-    ImpairmentConfig, ImpairmentKind, JitterConfig, JitterLaw, LinkConfig, LinkEvent, LinkWatch,
+    AckFilterConfig, BlueConfig, ChokeConfig, CoDelConfig, CoDelLaw, CobaltConfig, CobaltLaw,
+    DelaySchedule, DrrConfig, DualPi2Config, FqCoDelConfig, FqPieConfig, ImpairmentConfig,
+    ImpairmentKind, JitterConfig, JitterLaw, LinkConfig, LinkEvent, LinkWatch, Pi2Config,
     PieConfig, Position, PriorityConfig, QueueConfig, QueueLimit, RateSchedule, RedConfig,
-    ThresholdConfig, TokenBucketConfig, TraceConfig, TransmitterConfig, Waiting,
+    SfqConfig, ThresholdConfig, TokenBucketConfig, TraceConfig, TransmitterConfig, Waiting,
 };
 use anabranch_endpoint::Generator;
 use anabranch_testkit::marks::record;
 use anabranch_units::{Bytes, Rate, Span, Time};
 use anabranch_wire::{Addr, Body, Ecn, Packet, Payload};
 use proptest::prelude::*;
+
+mod overload;
 
 const MS: fn(u64) -> Span = Span::from_millis;
 
@@ -53,6 +56,33 @@ fn every_queue_of(packets: u64) -> Vec<QueueConfig> {
         QueueConfig::Priority(PriorityConfig { limit, ..PriorityConfig::default() }),
         QueueConfig::Drr(DrrConfig { limit, queues: 4, ..DrrConfig::default() }),
         QueueConfig::AckFilter(AckFilterConfig { limit, aggressive: true }),
+        QueueConfig::Sfq(SfqConfig {
+            limit: packets,
+            queues: 4,
+            depth: packets,
+            perturb: Some(MS(40)),
+            ..SfqConfig::default()
+        }),
+        QueueConfig::Cobalt(CobaltConfig {
+            limit,
+            law: CobaltLaw { ecn: true, ..CobaltLaw::default() },
+        }),
+        QueueConfig::Choke(ChokeConfig {
+            limit,
+            min: packets / 4,
+            max: packets,
+            weight: 0.5,
+            ecn: true,
+            ..ChokeConfig::default()
+        }),
+        QueueConfig::Blue(BlueConfig { limit, increment: 0.1, ecn: true, ..BlueConfig::default() }),
+        QueueConfig::FqPie(FqPieConfig {
+            limit: packets,
+            queues: 4,
+            law: PieConfig { ecn: true, burst: MS(0), ..PieConfig::default() },
+            ..FqPieConfig::default()
+        }),
+        QueueConfig::Pi2(Pi2Config { limit, ecn: true, ..Pi2Config::default() }),
     ]
 }
 

@@ -96,10 +96,16 @@ fn defaults_are_those_of_the_sources() {
     };
     assert_eq!(queue("red"), QueueConfig::Red(RedConfig::default()));
     assert_eq!(queue("codel"), QueueConfig::CoDel(Default::default()));
+    assert_eq!(queue("cobalt"), QueueConfig::Cobalt(Default::default()));
     assert_eq!(queue("fq-codel"), QueueConfig::FqCoDel(Default::default()));
+    assert_eq!(queue("fq-pie"), QueueConfig::FqPie(Default::default()));
     assert_eq!(queue("pie"), QueueConfig::Pie(Default::default()));
+    assert_eq!(queue("choke"), QueueConfig::Choke(Default::default()));
+    assert_eq!(queue("blue"), QueueConfig::Blue(Default::default()));
+    assert_eq!(queue("pi2"), QueueConfig::Pi2(Default::default()));
     assert_eq!(queue("dualpi2"), QueueConfig::DualPi2(Default::default()));
     assert_eq!(queue("priority"), QueueConfig::Priority(Default::default()));
+    assert_eq!(queue("sfq"), QueueConfig::Sfq(Default::default()));
     assert_eq!(queue("drr"), QueueConfig::Drr(Default::default()));
     assert_eq!(queue("threshold"), QueueConfig::Threshold(Default::default()));
 }
@@ -119,8 +125,8 @@ fn the_other_direction_takes_over_what_it_does_not_say() {
 fn errors_name_file_field_value_and_what_is_allowed() {
     for (fields, expected) in [
         (
-            "queue = { kind = \"blue\" }",
-            "link.toml: field `links[0].queue.kind`: value `blue`: allowed: droptail, threshold, red, pie, codel, fq-codel, dualpi2, priority, drr",
+            "queue = { kind = \"rem\" }",
+            "link.toml: field `links[0].queue.kind`: value `rem`: allowed: droptail, threshold, red, choke, blue, pie, pi2, codel, cobalt, fq-codel, fq-pie, dualpi2, priority, drr, sfq",
         ),
         (
             "queue = { kind = \"red\", max_p = 2 }",
@@ -147,6 +153,18 @@ fn errors_name_file_field_value_and_what_is_allowed() {
             "field `links[0].queue.update`: value `0.000000000001 s`: allowed: at least 1 us",
         ),
         (
+            "queue = { kind = \"choke\", max = \"80 packets\" }",
+            "field `links[0].queue.max`: value `80 packets`: allowed: more than `min`, 100 packets",
+        ),
+        (
+            "queue = { kind = \"blue\", increment = 1.5 }",
+            "field `links[0].queue.increment`: value `1.5`: allowed: a probability",
+        ),
+        (
+            "queue = { kind = \"pi2\", coupling = 0.5 }",
+            "field `links[0].queue.coupling`: value `0.5`: allowed: from 1 to 100",
+        ),
+        (
             "queue = { kind = \"dualpi2\", update = \"999 ns\" }",
             "field `links[0].queue.update`: value `0.000000999 s`: allowed: at least 1 us",
         ),
@@ -159,6 +177,10 @@ fn errors_name_file_field_value_and_what_is_allowed() {
             "field `links[0].queue.interval`: value `0 s`: allowed: more than 0",
         ),
         (
+            "queue = { kind = \"cobalt\", decrement = 2 }",
+            "field `links[0].queue.decrement`: value `2`: allowed: a probability",
+        ),
+        (
             "queue = { kind = \"codel\", quantum = \"1 B\" }",
             "field `links[0].queue.quantum`: value `1 B`: allowed: no field of this name",
         ),
@@ -169,6 +191,18 @@ fn errors_name_file_field_value_and_what_is_allowed() {
         (
             "queue = { kind = \"fq-codel\", drop_batch = 0 }",
             "field `links[0].queue.drop_batch`: value `0`: allowed: a whole number from 1",
+        ),
+        (
+            "queue = { kind = \"fq-pie\", activate = 0.3 }",
+            "field `links[0].queue.activate`: value `0.3`: allowed: no field of this name",
+        ),
+        (
+            "queue = { kind = \"sfq\", depth = \"0 packets\" }",
+            "field `links[0].queue.depth`: value `0 packets`: allowed: at least 1 packet",
+        ),
+        (
+            "queue = { kind = \"sfq\", perturb = true }",
+            "field `links[0].queue.perturb`: value `true`: allowed: false, or",
         ),
         (
             "queue = { kind = \"drr\", key = \"dscp\", weights = [[64, 2]] }",
