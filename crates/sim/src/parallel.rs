@@ -84,9 +84,9 @@ pub fn run<E: FlowEndpoint + Send>(
             .collect();
         let first = catch_unwind(AssertUnwindSafe(|| work(0, first, is_stopped)));
         let others: Vec<_> = threads.into_iter().map(|thread| thread.join()).collect();
-        let all = std::iter::once(first).chain(others);
+        let mut all = std::iter::once(first).chain(others);
         // One that was left alone has no panic of its own: the panic of the other counts.
-        all.fold(Ok(true), |all, part| Ok(all? & part?))
+        all.try_fold(true, |all, part| part.map(|part| all && part))
             .unwrap_or_else(|panic| resume_unwind(panic))
     });
     is_whole.then(|| merge::merge(simulations, plan.part_of()))
