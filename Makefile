@@ -10,7 +10,7 @@ RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml -o -path 'c
 
 .PHONY: setup reproduce test test-rust test-captures test-python lint format bench bench-parts simulators instructions instructions-record fuzz fuzz-coverage \
 	docs drill-kernel kernel-objects kernel-cost differential docs-images algorithm-figures screenshots validation studies mcubic forensics live-studies fidelity fidelity-windows conformance attacks \
-	explore deny live-attacks soak field solo standards scenario-docs manuals wheels clean-install crates platforms clean
+	explore deny live-attacks soak cores field solo standards scenario-docs manuals wheels clean-install crates platforms clean
 
 # What is built is the package with its native module, in a virtual environment of its own.
 setup: $(VENV)/.built
@@ -205,6 +205,10 @@ fidelity-windows: setup
 	for sweep in windows paths shares; do \
 		$(BIN)/anabranch compare examples/sweeps/fidelity-$$sweep.toml --out $(OUT)/fidelity-kernel/$$sweep || exit 1; done
 	$(BIN)/python tests/fidelity_windows_page.py docs/fidelity.md "$(RUN)" $(OUT)/fidelity-kernel
+
+# One run on two cores beside one: rows of a table of docs/performance.md. ROUNDS=N.
+cores: setup
+	$(BIN)/python bench/cores.py $(ROUNDS)
 
 # What public packetdrill scripts say of our stacks, of this kernel and of usrsctp, as root and with libusrsctp-dev:
 # SUITES names indices of them with `:` between, see crates/packetdrill/src/suites.rs.

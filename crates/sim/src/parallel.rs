@@ -7,9 +7,11 @@
 //! meet, exchange the packets that have crossed, and go on (conservative synchronization by windows of
 //! time, as in Chandy and Misra's and in Nicol's YAWNS).
 //!
-//!     part 0    |--- events of a window ---|            |--- events of the next ---
-//!                                          meet, packets
-//!     part 1    |--- events of a window ---|            |--- events of the next ---
+//! ```text
+//! part 0    |--- events of a window ---|            |--- events of the next ---
+//!                                      meet, packets
+//! part 1    |--- events of a window ---|            |--- events of the next ---
+//! ```
 //!
 //! Events of a part have the same dates and the same order as in a run on one thread, and nothing is
 //! shared: so the results are the same, bit for bit. Where they end when all transfers are complete, the

@@ -73,7 +73,9 @@ pub(crate) fn drive(scenario: &Scenario, check: bool) -> Result<Driven, String> 
         simulation.attach(ConservationChecker::new());
     }
     let passengers = passengers.map(|passengers| simulation.attach(passengers));
-    let most = MOST_OF_A_SECOND + EVENTS_OF_A_CELL * cells_per_second(scenario);
+    let most = MOST_OF_A_SECOND
+        + EVENTS_OF_A_CELL * cells_per_second(scenario)
+        + allocations_per_second(scenario);
     let stop = match scenario.duration {
         Some(duration) => advance(simulation, Time::ZERO + duration, false, most),
         None => {
@@ -109,6 +111,17 @@ fn cells_per_second(scenario: &Scenario) -> f64 {
         ChannelKind::Told { .. } => 0.0,
     };
     scenario.channels.iter().map(capacity).sum::<f64>() / (53.0 * 8.0)
+}
+
+/// How often channels look at their links, as long as one of these has a packet.
+fn allocations_per_second(scenario: &Scenario) -> f64 {
+    let of = |channel: &ChannelSpec| match &channel.kind {
+        ChannelKind::Told { forward, reverse } => {
+            1.0 / forward.interval.as_secs_f64() + 1.0 / reverse.interval.as_secs_f64()
+        }
+        ChannelKind::Abr(_) => 0.0,
+    };
+    scenario.channels.iter().map(of).sum()
 }
 
 /// Advances until a date, with at most so many events of a second.

@@ -42,7 +42,7 @@ impl Expected {
             let ends = [&flow.protocol, server(scenario, flow)];
             let timeouts = ends.map(|end| longest_timeout(scenario, end, round_trip));
             let timeout = timeouts[0]?.max(timeouts[1]?);
-            let units = octets(flow) / unit(flow) + exchanges(flow);
+            let units = octets(flow) / unit(scenario, flow) + exchanges(flow);
             // What waits in queues is the flows' own: the slowest link carries it once.
             let moving = 20.0 * total * 8.0 / slowest + units * (propagation + 1.0);
             let limit = attacked + pace(flow) + moving * others + LONGEST_TIMEOUTS * timeout;
@@ -220,13 +220,14 @@ fn longest_timeout(scenario: &Scenario, end: &Protocol, round_trip: f64) -> Opti
 }
 
 /// Octets that a round trip moves at least.
-fn unit(flow: &FlowSpec) -> f64 {
-    let octets = match &flow.protocol {
+fn unit(scenario: &Scenario, flow: &FlowSpec) -> f64 {
+    let of = |end: &Protocol| match end {
         Protocol::Tcp(tcp) => u64::from(tcp.mss) / 2,
         Protocol::Mptcp(mptcp) => u64::from(mptcp.subflow.mss) / 2,
         Protocol::Udp(_) => u64::from(flow.datagram()),
         Protocol::Sctp(sctp) => u64::from(sctp.config.message_size.unwrap_or(sctp.config.mtu / 2)),
     };
+    let octets = of(&flow.protocol).min(of(server(scenario, flow)));
     match &flow.workload {
         Workload::Messages(messages) => size(&messages.size).min(octets as f64),
         _ => (octets as f64).max(1.0),

@@ -54,8 +54,10 @@ const MEETING_NS: f64 = 1000.0;
 const CROSSING_NS: f64 = 140.0;
 /// A run that is not sped up by this much is not divided.
 const LEAST_SPEEDUP: f64 = 1.15;
-/// Looks at nodes and links in search of a better division, and how often all groups are tried.
-const MOST_LOOKS: usize = 100_000_000;
+/// This many divisions are improved, with so many looks at nodes and links each, and each group is tried so
+/// often.
+const IMPROVED: usize = 4;
+const MOST_LOOKS: usize = 20_000_000;
 const MOST_ROUNDS: usize = 10;
 
 impl Plan {
@@ -73,7 +75,7 @@ impl Plan {
             (0..load.links.len()).filter_map(|i| cut_delay(simulation, i)).collect();
         delays.sort();
         delays.dedup();
-        let mut best: Option<Plan> = None;
+        let mut found: Vec<(Plan, Groups)> = Vec::new();
         for lookahead in delays.into_iter().rev() {
             let mut groups = joined.clone();
             for (link, ends) in load.ends.iter().enumerate() {
@@ -84,13 +86,17 @@ impl Plan {
             for count in 2..=parts {
                 let Some(part_of) = divide(&mut groups, &load, count) else { break };
                 let speedup = load.speedup(&part_of, count, lookahead);
-                let mut plan = Plan { part_of, parts: count, lookahead, speedup };
-                plan.improve(&mut groups, &load);
-                if best.as_ref().is_none_or(|best| plan.speedup > best.speedup) {
-                    best = Some(plan);
-                }
+                found.push((Plan { part_of, parts: count, lookahead, speedup }, groups.clone()));
             }
+            // The best of them are worth a closer look.
+            found.sort_by(|one, other| other.0.speedup.total_cmp(&one.0.speedup));
+            found.truncate(IMPROVED);
         }
+        let improved = found.into_iter().map(|(mut plan, mut groups)| {
+            plan.improve(&mut groups, &load);
+            plan
+        });
+        let best = improved.max_by(|one, other| one.speedup.total_cmp(&other.speedup));
         best.ok_or(Obstacle::NoLinks)
     }
 
