@@ -46,12 +46,14 @@ def test_a_run_on_several_cores_has_the_same_results(anabranch: Command, tmp_pat
         assert (facts["cores"], facts["one_core"]) == (cores, None)
         counts = [facts[name] for name in ("events", "packet_hops", "end_s", "ended")]
         files = [(out / f"{name}.csv").read_text() for name in ("flows", "links", "paths")]
+        files += [file.read_text() for file in sorted((out / "series").glob("*.cwnd.csv"))]
+        assert len(files) > 3
         results[cores] = (counts, files)
     assert results[1] == results[2]
     two_hosts = FOLDER / "two-hosts.toml"
     done = anabranch("run", two_hosts, "--cores", 4, "--out", tmp_path / "watched")
     assert done.returncode == 0
-    assert "run on one core: it has observers, which all parts would share" in done.stderr
+    assert "run on one core: it has observers of packets or queues, which all" in done.stderr
     facts = json.loads((tmp_path / "watched" / "run.json").read_text())
     assert facts["cores"] == 1 and "observers" in facts["one_core"]
     done = anabranch("run", two_hosts, "--cores", 0, "--out", tmp_path / "none")

@@ -168,7 +168,10 @@ fn run_divided(
 ) -> Result<Simulation<Transport>, RunError> {
     let mut parts = vec![first];
     while parts.len() < plan.parts() {
-        parts.push(build(scenario, seed)?.simulation);
+        let Built { mut simulation, flows, links } = build(scenario, seed)?;
+        // What they record the first one takes over in the end, whose recorders are asked.
+        Recorders::attach(scenario, &flows, &links, &mut simulation);
+        parts.push(simulation);
     }
     let is_stopped = || watch.is_some_and(|watch| watch());
     parallel::run(parts, plan, stages, &is_stopped).ok_or(RunError::Interrupted)

@@ -3,6 +3,7 @@
 use crate::runs::examples;
 use anabranch_endpoint::Seed;
 use anabranch_scenario::build::build;
+use anabranch_scenario::schema::What;
 use anabranch_scenario::{RunInfo, RunOptions, RunResult, Scenario, run};
 use anabranch_sim::parallel::Plan;
 use anabranch_units::Span;
@@ -22,6 +23,7 @@ fn assert_same(one: &RunResult, other: &RunResult, what: &str) {
     assert_eq!(one.datagrams, other.datagrams, "{what}");
     assert_eq!(one.videos, other.videos, "{what}");
     assert_eq!(one.loads, other.loads, "{what}");
+    assert_eq!(one.series, other.series, "{what}");
     let facts = |run: &RunInfo| {
         (run.events, run.packet_hops, run.dropped_checksum, run.icmp_withheld, run.end_s, run.ended)
     };
@@ -38,8 +40,8 @@ fn meets_seldom(scenario: &Scenario, cores: usize) -> bool {
 fn each_example_is_the_same_on_several_threads() {
     let mut divided = 0;
     for (path, mut scenario) in examples() {
-        // Who watches packets watches all of them.
-        scenario.observe.clear();
+        // Who watches packets or queues watches all of them.
+        scenario.observe.retain(|observe| is_of_states(observe.what));
         let cores: Vec<_> = [2, 5].into_iter().filter(|n| meets_seldom(&scenario, *n)).collect();
         if cores.is_empty() {
             continue;
@@ -53,6 +55,15 @@ fn each_example_is_the_same_on_several_threads() {
         }
     }
     assert!(divided >= 25, "{divided} runs were divided");
+}
+
+/// Whether it is the state of an endpoint or of its paths, or kept by an application.
+fn is_of_states(what: What) -> bool {
+    use What::*;
+    !matches!(
+        what,
+        Packets | Events | Queue | Queueing | Regulator | Cells | CellRate | AckCompression
+    )
 }
 
 /// Six routers in a ring with three hosts each, 20 ms apart; flows of all kinds between them.
@@ -100,6 +111,11 @@ fn ring() -> Scenario {
             n * 37
         );
     }
+    for what in
+        ["cwnd", "srtt\"\ninterval = \"30 ms", "path_cwnd", "path_srtt\"\ninterval = \"7 ms"]
+    {
+        text += &format!("[[observe]]\nwhat = \"{what}\"\n");
+    }
     Scenario::from_toml(&text, "ring").unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
@@ -134,6 +150,7 @@ fn it_ends_at_the_same_event_where_transfers_decide() {
             { name = "back", from = "d", to = "b", size = "700 kB" },
             { name = "endless", from = "b", to = "d", start = "50 ms", duration = "2 s" },
         ]
+        observe = [{ what = "received", interval = "3 ms" }, { what = "in_flight" }]
     "#;
     for size in ["1", "20", "100", "699", "700", "701", "3000"] {
         let scenario = Scenario::from_toml(&text.replace("SIZE", size), "two-way").unwrap();

@@ -142,6 +142,15 @@ pub trait Observer {
     /// Something happened to a cell, or to the rate of a source of cells.
     fn cell(&mut self, _note: &CellNote) {}
 
+    /// Whether a run may be divided over threads that have one such observer each: each hears of its own
+    /// endpoints alone, and at the end one of them takes what the others have heard.
+    fn is_divisible(&self) -> bool {
+        false
+    }
+
+    /// Takes what another such observer has heard of other endpoints; for one that is divisible.
+    fn absorb(&mut self, _other: &mut dyn Any) {}
+
     /// An event was handled. `in_network` is the number of packets in the
     /// arena.
     fn after_event(
@@ -195,11 +204,14 @@ pub(crate) struct Observers {
     /// Endpoints that were handled since the last look, where somebody looks.
     handled: Vec<u32>,
     is_handled: Vec<bool>,
+    /// One of them has to hear all that there is to hear.
+    any_is_whole: bool,
 }
 
 impl Observers {
     pub(crate) fn attach<O: Observer + Send + 'static>(&mut self, observer: O) -> Handle<O> {
         let interests = observer.interests();
+        self.any_is_whole |= !observer.is_divisible();
         self.any.packets |= interests.packets;
         self.any.endpoints |= interests.endpoints;
         self.any.paths |= interests.paths;
@@ -218,6 +230,18 @@ impl Observers {
     pub(crate) fn get_mut<O: 'static>(&mut self, handle: Handle<O>) -> &mut O {
         let found = self.list[handle.index].1.any_mut().downcast_mut();
         found.expect("a handle belongs to the simulation that gave it")
+    }
+
+    /// Whether each part of a divided run may have such observers.
+    pub(crate) fn are_divisible(&self) -> bool {
+        !self.any_is_whole
+    }
+
+    /// Takes what the observers of another part have heard, which are as many and of the same kinds.
+    pub(crate) fn absorb(&mut self, others: &mut Observers) {
+        for ((_, observer), (_, other)) in self.list.iter_mut().zip(&mut others.list) {
+            observer.observer().absorb(other.any_mut());
+        }
     }
 
     /// Somebody listens to packets.

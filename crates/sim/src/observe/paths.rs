@@ -5,6 +5,7 @@ use super::{Interests, Observer};
 use crate::flow::{FlowId, Side};
 use anabranch_endpoint::{PathId, PathObservation, PathState};
 use anabranch_units::{Span, Time};
+use std::any::Any;
 
 /// A quantity of a path that can be recorded.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -113,6 +114,20 @@ impl Observer for PathRecorder {
     fn next_look(&self, from: Time) -> Time {
         let every = self.all().filter_map(|track| track.every);
         every.map(|every| next_multiple(every, from)).min().unwrap_or(Time::NEVER)
+    }
+
+    fn is_divisible(&self) -> bool {
+        true
+    }
+
+    fn absorb(&mut self, other: &mut dyn Any) {
+        let Some(other) = other.downcast_mut::<PathRecorder>() else { return };
+        let all = self.tracks.iter_mut().flatten();
+        for (mine, theirs) in all.zip(other.tracks.iter_mut().flatten()) {
+            if !theirs.paths.is_empty() {
+                std::mem::swap(&mut mine.paths, &mut theirs.paths);
+            }
+        }
     }
 
     fn path(&mut self, now: Time, flow: FlowId, side: Side, path: &PathObservation) {

@@ -58,6 +58,12 @@ impl Recording {
         Recording { series: Series::default(), sampling: every.map(sampling) }
     }
 
+    /// Whether nothing has been recorded.
+    pub(super) fn is_empty(&self) -> bool {
+        let holds = self.sampling.as_ref().is_some_and(|sampling| sampling.held.is_some());
+        self.series.time.is_empty() && !holds
+    }
+
     /// The next multiple of the interval, not before `from`; never if each change is recorded.
     pub(super) fn next_look(&self, from: Time) -> Option<Time> {
         let every = self.sampling.as_ref()?.every;

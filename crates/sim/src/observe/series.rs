@@ -5,6 +5,7 @@ use super::{Interests, Observer};
 use crate::flow::{FlowId, Side};
 use anabranch_endpoint::Observation;
 use anabranch_units::{Span, Time};
+use std::any::Any;
 
 /// A quantity of an endpoint.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -80,6 +81,20 @@ impl Observer for SeriesRecorder {
     fn next_look(&self, from: Time) -> Time {
         let all = self.tracks.iter().flatten();
         all.filter_map(|track| track.2.next_look(from)).min().unwrap_or(Time::NEVER)
+    }
+
+    fn is_divisible(&self) -> bool {
+        true
+    }
+
+    fn absorb(&mut self, other: &mut dyn Any) {
+        let Some(other) = other.downcast_mut::<SeriesRecorder>() else { return };
+        let all = self.tracks.iter_mut().flatten();
+        for ((.., mine), (.., theirs)) in all.zip(other.tracks.iter_mut().flatten()) {
+            if !theirs.is_empty() {
+                std::mem::swap(mine, theirs);
+            }
+        }
     }
 
     fn endpoint(&mut self, now: Time, flow: FlowId, side: Side, state: &Observation) {

@@ -21,6 +21,7 @@ pub(super) fn merge<E: FlowEndpoint>(
     for (mine, mut part) in (1..).zip(parts) {
         take_endpoints(&mut whole, &mut part);
         take_network(&mut whole, &mut part, |link| sender(link) == mine);
+        whole.network.observers.absorb(&mut part.network.observers);
         whole.host_events += part.host_events;
         whole.unfinished += part.unfinished;
         let left = part.next_scheduled.min(part.schedule.len());

@@ -167,7 +167,7 @@ impl Plan {
 fn shared<E: FlowEndpoint>(simulation: &Simulation<E>) -> Option<&'static str> {
     let network = &simulation.network;
     let all = [
-        (network.watched || network.observers.states(), "observers"),
+        (network.watched || !network.observers.are_divisible(), "observers of packets or queues"),
         (simulation.outside.is_some(), "hosts outside"),
         (simulation.agents.is_some() || !network.forged.is_empty(), "listening ports or attackers"),
         (network.hosts.is_some(), "hosts with a processor, a queue or delays of their own"),

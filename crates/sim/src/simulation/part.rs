@@ -57,17 +57,13 @@ impl<E: FlowEndpoint> Simulation<E> {
     /// Simulates up to `end`, its events included. With `to_completion` it stops when its own readers have
     /// all that they wait for, and says at which event.
     pub(crate) fn advance_part(&mut self, end: Time, to_completion: bool) -> Option<EventKey> {
-        self.handle_events(end, to_completion);
-        if to_completion && self.unfinished == 0 {
-            return Some(self.last_key());
-        }
-        self.network.settle(Some(end));
-        None
+        self.advance(end, to_completion);
+        (to_completion && self.unfinished == 0).then(|| self.last_key())
     }
 
     /// Simulates the events before `stop`; the clock then shows its date.
     pub(crate) fn advance_before(&mut self, stop: EventKey) {
-        self.handle_events(stop.at - TICK, false);
+        self.advance(stop.at - TICK, false);
         while let Some(key) = self.first_key().filter(|key| *key < stop) {
             self.handle_one(key);
         }
@@ -85,7 +81,7 @@ impl<E: FlowEndpoint> Simulation<E> {
         self.network.settle(None);
     }
 
-    /// The key of the event that was handled last.
+    /// The place of the event that was handled last.
     fn last_key(&self) -> EventKey {
         let at = self.network.now;
         match self.network.reached {
@@ -98,7 +94,7 @@ impl<E: FlowEndpoint> Simulation<E> {
         }
     }
 
-    /// The key of the event that comes next.
+    /// The place of the event that comes next.
     fn first_key(&self) -> Option<EventKey> {
         let scheduled = self.schedule.get(self.next_scheduled).map(|scheduled| EventKey {
             at: scheduled.at(),
