@@ -66,6 +66,31 @@ fn sctp(src: u32, dst: u32, chunk: Chunk) -> Packet {
     Packet::new(Addr(src), Addr(dst), Body::Sctp(Box::new(packet)))
 }
 
+/// A path as its sender sees it: timeouts so far, the timeout in force, errors in a row.
+fn path(timeouts: u64, rto_s: u64, errors: u32, state: PathState) -> PathObservation {
+    PathObservation {
+        local: Addr(2),
+        remote: Addr(8),
+        subflow: None,
+        state,
+        cwnd: 1,
+        ssthresh: 1,
+        in_flight: 0,
+        srtt: None,
+        rto: Span::from_secs(rto_s),
+        errors,
+        timeouts,
+        fast_retransmits: 0,
+        ecn_reductions: 0,
+        packets: 0,
+        retransmitted: 0,
+        bytes_acked: 0,
+        bytes_received: None,
+        heartbeats: 0,
+        coupling: None,
+    }
+}
+
 #[test]
 fn a_handshake_is_told_at_both_ends() {
     let mut bench = Bench::new(Paths::One);
@@ -135,27 +160,7 @@ fn both_ends_call_a_path_the_same() {
     let heartbeat = sctp(2, 8, Chunk::Heartbeat(Box::new([])));
     bench.sent(1, Side::Client, &heartbeat);
     bench.received(5, Side::Server, &heartbeat);
-    let path = |timeouts| PathObservation {
-        local: Addr(2),
-        remote: Addr(8),
-        subflow: None,
-        state: PathState::Active,
-        cwnd: 1,
-        ssthresh: 1,
-        in_flight: 0,
-        srtt: None,
-        rto: Span::from_secs(1),
-        errors: 0,
-        timeouts,
-        fast_retransmits: 0,
-        ecn_reductions: 0,
-        packets: 0,
-        retransmitted: 0,
-        bytes_acked: 0,
-        bytes_received: None,
-        heartbeats: 0,
-        coupling: None,
-    };
+    let path = |timeouts| path(timeouts, 1, 0, PathState::Active);
     bench.0.path(at(6), FLOW, Side::Client, &path(0));
     bench.0.path(at(1000), FLOW, Side::Client, &path(1));
     // The association counts it, too; it is the path's.
@@ -170,27 +175,6 @@ fn both_ends_call_a_path_the_same() {
 #[test]
 fn timeouts_and_states_tell_what_brought_them_about() {
     let mut bench = Bench::new(Paths::Destinations);
-    let path = |timeouts, seconds, errors, state| PathObservation {
-        local: Addr(2),
-        remote: Addr(8),
-        subflow: None,
-        state,
-        cwnd: 1,
-        ssthresh: 1,
-        in_flight: 0,
-        srtt: None,
-        rto: Span::from_secs(seconds),
-        errors,
-        timeouts,
-        fast_retransmits: 0,
-        ecn_reductions: 0,
-        packets: 0,
-        retransmitted: 0,
-        bytes_acked: 0,
-        bytes_received: None,
-        heartbeats: 0,
-        coupling: None,
-    };
     let mut look = |ms, state| bench.0.path(at(ms), FLOW, Side::Client, &state);
     look(0, path(0, 1, 0, PathState::Active));
     look(1000, path(1, 2, 1, PathState::Active));
