@@ -207,7 +207,8 @@ impl<E: FlowEndpoint> Part<'_, E> {
                 return false;
             }
             if matches!(readers, Readers::Done(_)) || is_over {
-                return self.end(until, matches!(readers, Readers::Done(_)));
+                self.end(until, matches!(readers, Readers::Done(_)));
+                return true;
             }
             if matches!(readers, Readers::MayEnd) {
                 match self.look_for_end(window_end) {
@@ -284,7 +285,7 @@ impl<E: FlowEndpoint> Part<'_, E> {
     }
 
     /// Nothing more happens before the end of this stage.
-    fn end(&mut self, until: Until, is_complete: bool) -> bool {
+    fn end(&mut self, until: Until, is_complete: bool) {
         match until {
             Until::Date(end) => self.simulation.run_until(end),
             Until::Completion(_) if is_complete => {}
@@ -292,7 +293,6 @@ impl<E: FlowEndpoint> Part<'_, E> {
                 self.simulation.advance_part(end, false);
             }
         }
-        true
     }
 
     /// Gives what has left this part to the others, and takes what comes from them; false if one is gone.

@@ -178,3 +178,38 @@ fn what_was_damaged_stays_so_in_another_part() {
     assert_eq!(several.run.cores, 2, "{:?}", several.run.one_core);
     assert_same(&alone, &several, "damaged");
 }
+
+/// Datagrams that are on their way into another part when the run ends are there once, not twice.
+#[test]
+fn datagrams_under_way_between_parts_are_counted_once() {
+    let text = r#"
+        duration = "2003 ms"
+        routers = ["r"]
+        hosts = ["a", "b", "c", "d"]
+        links = [
+            { ends = ["a", "r"], rate = "10 Mbit/s", delay = "20 ms" },
+            { ends = ["b", "r"], rate = "10 Mbit/s", delay = "20 ms" },
+            { ends = ["c", "r"], rate = "50 Mbit/s", delay = "20 ms" },
+            { ends = ["d", "r"], rate = "50 Mbit/s", delay = "20 ms" },
+        ]
+
+        [[flows]]
+        name = "udp"
+        from = "a"
+        to = "b"
+        protocol = "udp"
+        traffic = { kind = "constant", rate = "5 Mbit/s" }
+
+        [[flows]]
+        name = "tcp"
+        from = "c"
+        to = "d"
+    "#;
+    let scenario = Scenario::from_toml(text, "udp").unwrap();
+    let alone = on(1, &scenario);
+    for cores in 2..=4 {
+        let several = on(cores, &scenario);
+        assert!(several.run.cores > 1, "{:?}", several.run.one_core);
+        assert_same(&alone, &several, &format!("up to {cores} parts"));
+    }
+}

@@ -89,4 +89,14 @@ impl Network {
             self.events.set(link.0, arrival);
         }
     }
+
+    /// Forgets the packets on their way to other parts, which have them as well: once the counters have
+    /// been read, and nothing is simulated any more.
+    pub(crate) fn forget_crossed(&mut self) {
+        for (index, link) in self.links.iter().enumerate() {
+            if self.leads_away(LinkId(index as u32)) {
+                link.passing().for_each(|passing| self.pool.release(passing.id));
+            }
+        }
+    }
 }

@@ -17,6 +17,7 @@ pub(super) fn merge<E: FlowEndpoint>(
     let counters = (0..starts.len())
         .map(|link| parts[sender(link)].network.counters(LinkId(link as u32)))
         .collect();
+    hand_over(&mut parts);
     let mut whole = parts.remove(0);
     for (mine, mut part) in (1..).zip(parts) {
         take_endpoints(&mut whole, &mut part);
@@ -35,6 +36,17 @@ pub(super) fn merge<E: FlowEndpoint>(
     whole.foreign = Vec::new();
     whole.network.settled = Some(counters);
     whole
+}
+
+/// Gives each packet that is on its way between parts to the one that it goes to, alone.
+fn hand_over<E: FlowEndpoint>(parts: &mut [Simulation<E>]) {
+    for from in 0..parts.len() {
+        for to in (0..parts.len()).filter(|to| *to != from) {
+            let leaving = parts[from].network.take_leaving(to);
+            leaving.into_iter().for_each(|crossing| parts[to].network.receive(crossing));
+        }
+        parts[from].network.forget_crossed();
+    }
 }
 
 /// Takes the endpoints that `part` has simulated, with their applications' share of what is common.
