@@ -7,10 +7,10 @@
 
 use super::codel::{CoDelLaw, CoDelState};
 use super::item::{Band, Item, Loss, Losses};
+use super::turns::Turns;
 use crate::catalogue::{ConfigError, Info};
 use anabranch_endpoint::Generator;
 use anabranch_units::{Bytes, Time};
-use std::collections::VecDeque;
 
 pub(super) const INFO: Info = Info {
     name: "fq-codel",
@@ -76,8 +76,6 @@ pub(super) fn check_flow_queues(queues: u32, quantum: Bytes) -> Result<(), Confi
 struct FlowQueue {
     band: Band,
     codel: CoDelState,
-    credit: i64,
-    active: bool,
 }
 
 /// The flow queues of FQ-CoDel, with their turns.
@@ -85,8 +83,7 @@ struct FlowQueue {
 pub struct FqCoDel {
     config: FqCoDelConfig,
     queues: Vec<FlowQueue>,
-    new: VecDeque<u32>,
-    old: VecDeque<u32>,
+    turns: Turns,
     packets: u64,
     octets: u64,
     /// Odd, and drawn at the start: what a flow's hash is multiplied by, so that nobody can foresee
@@ -100,8 +97,7 @@ impl FqCoDel {
         FqCoDel {
             config: FqCoDelConfig { law: config.law.on_link(mtu), ..*config },
             queues: (0..config.queues).map(|_| FlowQueue::default()).collect(),
-            new: VecDeque::new(),
-            old: VecDeque::new(),
+            turns: Turns::new(config.queues, config.quantum),
             packets: 0,
             octets: 0,
             multiplier: generator.next_u64() as u32 | 1,
@@ -114,11 +110,7 @@ impl FqCoDel {
         let queue = &mut self.queues[index as usize];
         queue.band.push(item);
         self.packets += 1;
-        if !queue.active {
-            queue.active = true;
-            queue.credit = self.config.quantum.0 as i64;
-            self.new.push_back(index);
-        }
+        self.turns.join(index);
         if self.packets > self.config.limit {
             let lengths = self.queues.iter().map(|queue| queue.band.octets());
             let fattest = longest(lengths);
@@ -136,16 +128,8 @@ impl FqCoDel {
     /// Takes the next packet to send (RFC 8290 §4.2).
     pub(crate) fn dequeue(&mut self, now: Time, losses: &mut Losses) -> Option<Item> {
         loop {
-            let is_new = !self.new.is_empty();
-            let list = if is_new { &mut self.new } else { &mut self.old };
-            let index = *list.front()?;
+            let index = self.turns.first()?;
             let queue = &mut self.queues[index as usize];
-            if queue.credit <= 0 {
-                queue.credit += self.config.quantum.0 as i64;
-                list.pop_front();
-                self.old.push_back(index);
-                continue;
-            }
             let before = losses.len();
             let others = self.octets - queue.band.octets();
             let beside = (&mut queue.band, others);
@@ -153,17 +137,11 @@ impl FqCoDel {
             self.octets = others + queue.band.octets();
             self.packets -= (losses.len() - before) as u64;
             if let Some(item) = item {
-                queue.credit -= item.size as i64;
+                self.turns.sent(index, item.size);
                 self.packets -= 1;
                 return Some(item);
             }
-            list.pop_front();
-            if is_new {
-                // Old queues get their turn before it may be new again.
-                self.old.push_back(index);
-            } else {
-                queue.active = false;
-            }
+            self.turns.leave();
         }
     }
 }
@@ -302,7 +280,7 @@ mod tests {
         // (§4.2), so that a flow that comes back at once has no second lead.
         drain(&mut fq, 1);
         fq.enqueue(of(3, 778, 100), &mut losses);
-        assert!(fq.new.is_empty() && fq.old.contains(&3));
+        assert!(fq.turns.new.is_empty() && fq.turns.old.contains(&3));
     }
 
     #[test]

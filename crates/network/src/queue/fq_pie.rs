@@ -10,11 +10,11 @@
 use super::fq_codel::{check_flow_queues, spread};
 use super::item::{Band, Item, Loss, Losses};
 use super::pie::{Pie, PieConfig};
+use super::turns::Turns;
 use super::{Arrival, Decision, Waiting};
 use crate::catalogue::{ConfigError, Info};
 use anabranch_endpoint::Generator;
 use anabranch_units::{Bytes, Time};
-use std::collections::VecDeque;
 
 pub(super) const INFO: Info = Info {
     name: "fq-pie",
@@ -59,8 +59,6 @@ struct FlowQueue {
     band: Band,
     /// `None` until the first packet.
     pie: Option<Box<Pie>>,
-    credit: i64,
-    active: bool,
 }
 
 /// The flow queues of FQ-PIE, with their turns.
@@ -68,8 +66,7 @@ struct FlowQueue {
 pub struct FqPie {
     config: FqPieConfig,
     queues: Vec<FlowQueue>,
-    new: VecDeque<u32>,
-    old: VecDeque<u32>,
+    turns: Turns,
     packets: u64,
     /// What a flow's hash is multiplied by, as in FQ-CoDel: odd, and drawn at the start.
     multiplier: u32,
@@ -81,8 +78,7 @@ impl FqPie {
     pub fn new(config: &FqPieConfig, mut generator: Generator) -> FqPie {
         FqPie {
             queues: (0..config.queues).map(|_| FlowQueue::default()).collect(),
-            new: VecDeque::new(),
-            old: VecDeque::new(),
+            turns: Turns::new(config.queues, config.quantum),
             packets: 0,
             multiplier: generator.next_u64() as u32 | 1,
             config: config.clone(),
@@ -114,41 +110,23 @@ impl FqPie {
         pie.on_enqueue(size);
         queue.band.push(item);
         self.packets += 1;
-        if !queue.active {
-            queue.active = true;
-            queue.credit = self.config.quantum.0 as i64;
-            self.new.push_back(index);
-        }
+        self.turns.join(index);
     }
 
     /// Takes the next packet to send (RFC 8290 §4.2).
     pub(crate) fn dequeue(&mut self, now: Time) -> Option<Item> {
         loop {
-            let is_new = !self.new.is_empty();
-            let list = if is_new { &mut self.new } else { &mut self.old };
-            let index = *list.front()?;
+            let index = self.turns.first()?;
             let queue = &mut self.queues[index as usize];
-            if queue.credit <= 0 {
-                queue.credit += self.config.quantum.0 as i64;
-                list.pop_front();
-                self.old.push_back(index);
-                continue;
-            }
             if let Some(item) = queue.band.pop() {
                 if let Some(pie) = &mut queue.pie {
                     pie.on_departure(now, item.sojourn(now), item.size);
                 }
-                queue.credit -= item.size as i64;
+                self.turns.sent(index, item.size);
                 self.packets -= 1;
                 return Some(item);
             }
-            list.pop_front();
-            if is_new {
-                // Old queues get their turn before it may be new again.
-                self.old.push_back(index);
-            } else {
-                queue.active = false;
-            }
+            self.turns.leave();
         }
     }
 }

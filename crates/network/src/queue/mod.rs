@@ -22,6 +22,7 @@ mod priority;
 mod red;
 mod sfq;
 mod threshold;
+mod turns;
 
 pub use ack_filter::{AckFilter, AckFilterConfig};
 pub use blue::{Blue, BlueConfig};
