@@ -133,14 +133,14 @@ impl Connection {
                     if !fallback.is_over(subflow.id) {
                         return;
                     }
+                    let offset = fallback.received(at);
                     // As TCP: what does not fit stays, and closes the window.
                     let n = ready.min(self.receiver.room());
                     if n == 0 {
                         return;
                     }
                     let payload = self.take(i, n);
-                    let Some(fallback) = self.session.fallback() else { return };
-                    let arrival = self.receiver.on_data(fallback.received(at), &payload);
+                    let arrival = self.receiver.on_data(offset, &payload);
                     self.subflows[i].brought += arrival.advanced;
                     self.note(arrival);
                 }
