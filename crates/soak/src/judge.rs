@@ -277,6 +277,9 @@ fn compare_divided(scenario: &Scenario, alone: &RunResult, verdict: &mut Verdict
             .eq(divided.links.iter().map(|link| link.counters))
         && alone.paths == divided.paths
         && alone.messages == divided.messages
+        && alone.datagrams == divided.datagrams
+        && alone.videos == divided.videos
+        && alone.loads == divided.loads
         && facts(alone) == facts(&divided);
     if !same {
         let what = format!("on one thread {:?}, divided {:?}", facts(alone), facts(&divided));
