@@ -26,10 +26,10 @@ pub(super) const INFO: Info = Info {
     reference: "Feng, Shin, Kandlur and Saha, ToN 2002",
 };
 
-/// Parameters of BLUE.
+/// `BlueConfig` has the parameters of BLUE: how far its probability moves, and how often.
 #[derive(Clone, PartialEq, Debug)]
 pub struct BlueConfig {
-    /// What may wait at all.
+    /// `limit` is what may wait; a packet beyond it is an overflow, which raises the probability.
     pub limit: QueueLimit,
     /// d1: what a loss adds to p_m, a probability.
     pub increment: f64,
@@ -70,7 +70,7 @@ impl BlueConfig {
 #[derive(Debug)]
 pub struct Blue {
     config: BlueConfig,
-    /// p_m, from 0 to 1.
+    /// `probability` is p_m, with which a packet that comes is dropped or marked, from 0 to 1.
     probability: f64,
     last_update: Time,
     /// Time of the arrival at hand.

@@ -26,7 +26,7 @@ pub(super) const INFO: Info = Info {
     reference: "Pan, Prabhakar and Psounis, INFOCOM 2000",
 };
 
-/// Parameters of CHOKe.
+/// `ChokeConfig` has the parameters of CHOKe, under the names that RED gives to its own.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ChokeConfig {
     /// Most that may wait, whatever the average says.

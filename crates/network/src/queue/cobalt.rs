@@ -81,7 +81,7 @@ impl CobaltLaw {
 pub struct CobaltConfig {
     /// Most that may wait; more is dropped on arrival.
     pub limit: QueueLimit,
-    /// The two laws.
+    /// `law` has the parameters of CoDel and BLUE, either of which may drop a packet.
     pub law: CobaltLaw,
 }
 

@@ -22,7 +22,7 @@ pub(super) const INFO: Info = Info {
     reference: "RFC 8290 and RFC 8033; Linux sch_fq_pie",
 };
 
-/// Parameters of FQ-PIE.
+/// `FqPieConfig` has the parameters of the flow queues, and of the PIE in each.
 #[derive(Clone, PartialEq, Debug)]
 pub struct FqPieConfig {
     /// Packets that may wait in all queues together.

@@ -94,7 +94,7 @@ pub enum QueueConfig {
     Cobalt(CobaltConfig),
     /// Flow queues with CoDel.
     FqCoDel(FqCoDelConfig),
-    /// Flow queues with PIE.
+    /// Flow queues, each of which keeps its delay by PIE of its own.
     FqPie(FqPieConfig),
     /// Low-latency and classic queues, coupled.
     DualPi2(DualPi2Config),

@@ -50,10 +50,10 @@ impl Scalable {
     }
 }
 
-/// Parameters of PI2.
+/// `Pi2Config` has the parameters of PI2: its target, its gains, and what it marks.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Pi2Config {
-    /// What may wait at all.
+    /// `limit` is what may wait; what comes beyond it is dropped whatever the law says.
     pub limit: QueueLimit,
     /// Queueing delay that the controller aims at.
     pub target: Span,

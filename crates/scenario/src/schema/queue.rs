@@ -371,7 +371,7 @@ fn law(form: &mut Form<'_>, law: &mut CoDelLaw) -> Result<(), InputError> {
     ce_threshold(form, &mut law.ce_threshold)
 }
 
-/// The times of CoDel.
+/// The target and the interval of CoDel, which COBALT has as well.
 fn standing(form: &mut Form<'_>, target: &mut Span, interval: &mut Span) -> Result<(), InputError> {
     form.says("queueing delay that may stand").quantity("target", target)?;
     form.says("time for which it must be above the target before a packet is dropped")

@@ -22,7 +22,7 @@ pub(crate) struct Crossing {
     pub is_damaged: bool,
 }
 
-/// What leaves a part.
+/// Which links leave a part, and the packets that have left it in this window.
 #[derive(Debug)]
 pub(crate) struct Boundary {
     /// `leads_to` has for each link the part that it leads to, [`HERE`] for the others.

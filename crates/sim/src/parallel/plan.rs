@@ -146,7 +146,7 @@ impl Plan {
         self.parts
     }
 
-    /// The part of each node.
+    /// The part that simulates each node, by the node's number.
     pub fn part_of(&self) -> &[u32] {
         &self.part_of
     }

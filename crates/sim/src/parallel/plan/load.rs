@@ -24,7 +24,7 @@ pub(super) struct Load {
     pub hops_per_s: f64,
 }
 
-/// Octets of a segment.
+/// Octets that a data packet counts, with its headers.
 const SEGMENT: f64 = 1500.0;
 /// An ACK for every second segment.
 const ACKS: f64 = 0.5;
