@@ -25,24 +25,25 @@ pub(super) enum FailExchange {
 }
 
 impl Fallback {
-    /// The peer's MP_FAIL was the reason: it is answered, and an infinite mapping follows.
-    pub fn on_fail(&mut self) {
-        self.infinite = Some(self.base.sent);
+    /// The peer's MP_FAIL was the reason: it is answered, and an infinite mapping follows with what is sent from
+    /// the subflow offset `sent_to` on.
+    pub fn on_fail(&mut self, sent_to: u64) {
+        self.signal_end_of_mappings(sent_to);
         self.exchange = FailExchange::Answering { owed: true };
     }
 
     /// MP_FAIL comes after the fallback: it answers this side's, or is the peer's again. True when an ACK
     /// is to answer it.
-    fn on_fail_again(&mut self) -> bool {
+    fn on_fail_again(&mut self, sent_to: u64) -> bool {
         match self.exchange {
             // The connection has never been Multipath TCP.
             FailExchange::None if self.peer_key().is_none() => false,
             FailExchange::None => {
-                self.on_fail();
+                self.on_fail(sent_to);
                 true
             }
             FailExchange::Sent { .. } => {
-                self.infinite = Some(self.base.sent);
+                self.signal_end_of_mappings(sent_to);
                 self.exchange = FailExchange::None;
                 false
             }
@@ -101,7 +102,7 @@ impl Connection {
         if self.session.is_multipath() {
             self.follow_fallback(i);
             if let Some(fallback) = self.session.fallback_mut() {
-                fallback.on_fail();
+                fallback.on_fail(self.subflows[i].tcp.sent_to());
             }
             self.subflows[i].tcp.ask_for_ack();
         }
@@ -115,19 +116,15 @@ impl Connection {
         if !is_first && self.subflows.alive() > 1 {
             return self.abort_all(CloseReason::Reset);
         }
-        for other in 0..self.subflows.len() {
-            if other != i && !self.subflows[other].is_gone() {
-                self.drop_subflow(other, ResetReason::Middlebox);
-            }
-        }
         self.fall_back(i, FailExchange::None);
     }
 
     /// A segment after the fallback may have MP_FAIL.
     pub(super) fn on_fail_again(&mut self, i: usize, segment: &TcpSegment) {
         let is_fail = |option: &MptcpOption| matches!(option, MptcpOption::Fail { .. });
+        let sent_to = self.subflows[i].tcp.sent_to();
         if segment.options.mptcp().iter().any(is_fail)
-            && self.session.fallback_mut().is_some_and(Fallback::on_fail_again)
+            && self.session.fallback_mut().is_some_and(|fallback| fallback.on_fail_again(sent_to))
         {
             self.subflows[i].tcp.ask_for_ack();
         }
@@ -160,14 +157,20 @@ impl Connection {
     }
 
     /// The first data after the peer's MP_FAIL, or after options were lost, carries a mapping without
-    /// end; or the FIN, where no data follows.
+    /// end, and what was sent before and is sent again; or the FIN, where no data follows.
     #[cold]
     pub(super) fn signal_infinite_mapping(&mut self, i: usize, segment: &mut TcpSegment) {
         if segment.payload.is_empty() && !segment.flags.contains(TcpFlags::FIN) {
             return;
         }
-        let infinite = self.session.fallback_mut().and_then(|fallback| fallback.infinite.take());
-        if let Some((offset, data)) = infinite {
+        let tcp = &self.subflows[i].tcp;
+        let (Some(at), (una, _)) = (tcp.sent_offset(segment.seq), tcp.outstanding()) else {
+            return;
+        };
+        let Some(fallback) = self.session.fallback_mut() else { return };
+        fallback.infinite = fallback.infinite.filter(|infinite| !infinite.has_arrived(una));
+        let from = fallback.infinite.as_mut().and_then(|infinite| infinite.on_segment(at));
+        if let Some((offset, data)) = from {
             let (dsn, early) = (self.sender.number(data), self.subflows[i].early.sent);
             let checksum = self.session.has_checksums().then_some(0);
             let mapping =
@@ -180,7 +183,7 @@ impl Connection {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fallback::Base;
+    use super::super::fallback::{Base, InfiniteMapping};
     use super::*;
 
     /// RFC 8684 §3.7: MP_FAIL is repeated until it is heard, then an infinite mapping follows.
@@ -190,18 +193,20 @@ mod tests {
         let mut ours = Fallback::at(0, base, None).with(FailExchange::Sent { dsn: 7 });
         assert_eq!((ours.fail_to_send(9), ours.fail_to_send(9)), (Some(7), Some(7)));
         assert_eq!(ours.infinite, None);
-        assert!(!ours.on_fail_again(), "an answer is not answered");
-        assert_eq!((ours.fail_to_send(9), ours.infinite), (None, Some((301, 401))));
+        assert!(!ours.on_fail_again(350), "an answer is not answered");
+        assert_eq!(ours.fail_to_send(9), None);
+        assert_eq!(ours.infinite, Some(InfiniteMapping::due((301, 401), 350)));
     }
 
     #[test]
     fn each_fail_of_the_peer_is_answered_by_one() {
         let mut theirs = Fallback::at(0, Base::START, None);
-        assert!(!theirs.on_fail_again(), "there was none before");
-        theirs.on_fail();
-        assert_eq!((theirs.infinite, theirs.fail_to_send(9)), (Some((1, 1)), Some(9)));
+        assert!(!theirs.on_fail_again(1), "there was none before");
+        theirs.on_fail(1);
+        let infinite = InfiniteMapping::due((1, 1), 1);
+        assert_eq!((theirs.infinite, theirs.fail_to_send(9)), (Some(infinite), Some(9)));
         assert_eq!(theirs.fail_to_send(9), None);
-        assert!(theirs.on_fail_again());
+        assert!(theirs.on_fail_again(1));
         assert_eq!(theirs.fail_to_send(11), Some(11));
     }
 }

@@ -1,8 +1,9 @@
 //! What is left when the network between does not let Multipath TCP through
 //! (RFC 8684 §3.7): options that are taken away, mappings that are missing.
 //!
-//! With one subflow the connection goes on as TCP: the stream is the subflow's.
-//! Once there have been several, a subflow is reset, and the others carry on; where none is left,
+//! With one subflow the connection goes on as TCP: the stream is the subflow's. The sender says so,
+//! who knows that it has sent nothing twice on it, or nothing of the stream had come by mappings.
+//! Otherwise the subflow is reset, and the others carry on; where none is left,
 //! and none can be opened, nothing but the end of the connection remains. Octets whose mapping
 //! is lost could be any part of the stream, also on the last subflow.
 
@@ -46,6 +47,38 @@ impl Base {
     }
 }
 
+/// The mapping without end that the first new segment after the fallback carries (§3.7), and what of
+/// the data before it is sent again: the peer has the end of the mappings before anything that has none.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct InfiniteMapping {
+    /// Subflow offset and data offset from which on the subflow is the stream.
+    from: (u64, u64),
+    /// Subflow offset after the last octet that had left at the fallback.
+    sent_to: u64,
+    /// Subflow offset of the first new segment, once it has left.
+    first_new: Option<u64>,
+}
+
+impl InfiniteMapping {
+    /// To be signalled with the next data, of a subflow that has sent everything before `sent_to`.
+    pub fn due(from: (u64, u64), sent_to: u64) -> InfiniteMapping {
+        InfiniteMapping { from, sent_to, first_new: None }
+    }
+
+    /// The mapping that a segment with data, or the FIN, from the subflow offset `at` on carries.
+    pub fn on_segment(&mut self, at: u64) -> Option<(u64, u64)> {
+        if at >= self.sent_to && self.first_new.is_none() {
+            self.first_new = Some(at);
+        }
+        self.first_new.is_none_or(|first| at <= first).then_some(self.from)
+    }
+
+    /// The segment that carried it as the first new one has been acknowledged.
+    pub fn has_arrived(&self, una: u64) -> bool {
+        self.first_new.is_some_and(|first| una > first)
+    }
+}
+
 /// The state of a connection that has fallen back to TCP.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fallback {
@@ -56,9 +89,8 @@ pub(super) struct Fallback {
     pub base: Base,
     /// The progress of the MP_FAILs.
     pub exchange: FailExchange,
-    /// An infinite mapping is to be signalled: its subflow offset and its data
-    /// offset.
-    pub infinite: Option<(u64, u64)>,
+    /// An infinite mapping is to be signalled.
+    pub infinite: Option<InfiniteMapping>,
     /// The peer's FIN has come, behind octets that wait in the subflow for room in the stream.
     pub fin_waits: bool,
 }
@@ -81,9 +113,10 @@ impl Fallback {
         Fallback { exchange, ..self }
     }
 
-    /// The next segment with data says by an infinite mapping that no other mapping follows (§3.7).
-    pub fn signal_end_of_mappings(&mut self) {
-        self.infinite = Some(self.base.sent);
+    /// The next segments with data say by an infinite mapping that no other mapping follows (§3.7); everything
+    /// before the subflow offset `sent_to` has left before.
+    pub fn signal_end_of_mappings(&mut self, sent_to: u64) {
+        self.infinite = Some(InfiniteMapping::due(self.base.sent, sent_to));
     }
 
     /// The peer's key, where it had come.
@@ -105,7 +138,7 @@ impl Fallback {
 }
 
 impl Connection {
-    /// Makes the connection TCP, over subflow `i`, and says MP_FAIL as `exchange` has it.
+    /// Makes the connection TCP, over subflow `i`, and says MP_FAIL as `exchange` has it. Other subflows end.
     #[cold]
     pub(super) fn fall_back(&mut self, i: usize, exchange: FailExchange) {
         match self.session.phase() {
@@ -117,6 +150,7 @@ impl Connection {
             }
             Phase::Fallback => {}
             Phase::Multipath => {
+                self.end_others(i);
                 let (base, is_straight) = Base::of(&self.subflows[i], &self.sender, &self.receiver);
                 // This side has ended a subflow whose peer had: nothing more can leave on it.
                 let can_send = self.subflows[i].is_open() || self.sender.unsent() == 0;
@@ -135,9 +169,19 @@ impl Connection {
 
     /// There has been no subflow but the first (§3.7): all that the peer has in flight on it
     /// follows what came before. With another, even one that is gone, the peer may have sent on it
-    /// what comes after something else: octets without a mapping could stand anywhere.
+    /// what comes after something else: octets without a mapping could stand anywhere. One that is being
+    /// opened has carried nothing.
     pub(super) fn is_contiguous(&self) -> bool {
-        self.subflows.alive() == 1 && self.counters.subflows <= 1
+        self.counters.subflows <= 1
+    }
+
+    /// Ends every subflow but `i`: those that are being opened, or that this side takes for open.
+    fn end_others(&mut self, i: usize) {
+        for other in 0..self.subflows.len() {
+            if other != i && !self.subflows[other].is_gone() {
+                self.drop_subflow(other, ResetReason::Middlebox);
+            }
+        }
     }
 
     /// Nothing of addresses or subflows can be said or asked for any more.
@@ -155,30 +199,31 @@ impl Connection {
         if self.is_contiguous() {
             self.fall_back(i, FailExchange::None);
             if let Some(fallback) = self.session.fallback_mut() {
-                fallback.signal_end_of_mappings();
+                fallback.signal_end_of_mappings(self.subflows[i].tcp.sent_to());
             }
         } else {
             self.drop_subflow(i, ResetReason::Middlebox);
         }
     }
 
-    /// Octets in order that no mapping covers; false when the subflow has ended.
+    /// Octets in order that no mapping covers; false when the subflow has ended. Where nothing has come before,
+    /// they are the beginning of the stream. Later they may be a repetition of what the peer has sent before,
+    /// which no receiver can tell: the subflow is broken (§3.7).
     #[cold]
     pub(super) fn on_unmapped(&mut self, i: usize) -> bool {
         if self.subflows[i].tcp.state() == TcpState::Closed {
             return false; // given up already
         }
-        if !self.is_contiguous() {
+        let next = self.receiver.nxt();
+        if !self.is_contiguous() || next > self.receiver.first() {
             self.drop_subflow(i, ResetReason::Middlebox);
             return false;
         }
-        let next = self.receiver.nxt();
-        let has_begun = self.session.is_confirmed() || next > self.receiver.first();
-        let exchange = match has_begun {
+        let exchange = match self.session.is_confirmed() {
             true => FailExchange::Sent { dsn: self.receiver.full_number(next) },
             false => FailExchange::None,
         };
-        if has_begun {
+        if self.session.is_confirmed() {
             self.subflows[i].tcp.ask_for_ack();
         }
         self.fall_back(i, exchange);
@@ -246,6 +291,16 @@ mod tests {
         only.received.drop_below(start + 100);
         only.received.insert(map(501), start, 10);
         assert!(!Base::of(&only, &sender, &receiver).1);
+    }
+
+    /// RFC 8684 §3.7: "the first new packet" has the mapping without end. What had left before, and is lost, has it
+    /// as well when it is sent again, since the peer would reset a subflow for octets without any.
+    #[test]
+    fn the_first_new_segment_and_repetitions_before_it_have_the_infinite_mapping() {
+        let mut infinite = InfiniteMapping::due((51, 501), 301);
+        let segments = [101, 301, 401, 101, 301, 401].map(|at| infinite.on_segment(at).is_some());
+        assert_eq!(segments, [true, true, false, true, true, false]);
+        assert_eq!((infinite.has_arrived(301), infinite.has_arrived(401)), (false, true));
     }
 
     #[test]

@@ -850,3 +850,111 @@ fn octets_of_a_subflow_that_a_fallback_ended_are_not_the_streams() {
         "#,
     );
 }
+
+/// 70134580 and 200056306: on the only subflow data came a second time, whose mapping a middlebox had taken away. It is
+/// not the next of the stream.
+#[test]
+fn a_repetition_without_its_mapping_is_not_read_as_new() {
+    judged(
+        r#"
+        ip = 6
+        routers = ["r0-0"]
+        [[flows]]
+        from = "b"
+        name = "f0"
+        to = "a"
+        [flows.sizes]
+        law = "pareto"
+        max = "2 B"
+        min = "1 B"
+        shape = 1.0
+        [[flows]]
+        count = 2
+        from = "b"
+        name = "f1"
+        octets = true
+        protocol = "mptcp"
+        size = "1 B"
+        to = "a"
+        [[flows]]
+        count = 2
+        from = "a"
+        name = "f2"
+        size = "0 B"
+        to = "b"
+        [[hosts]]
+        interfaces = ["i0", "i2"]
+        name = "a"
+        [[hosts]]
+        name = "b"
+        [[links]]
+        delay = "0 ms"
+        ends = ["a.i0", "r0-0"]
+        name = "l0"
+        rate = "5 kbit/s"
+        [[links.impairments]]
+        kind = "duplicate"
+        probability = 0.5
+        [[links.reverse.impairments]]
+        kind = "bernoulli"
+        rate = 0.5
+        [[links]]
+        delay = "0 us"
+        ends = ["r0-0", "b"]
+        rate = "10 kbit/s"
+        [[links.reverse.impairments]]
+        after = 3
+        kind = "middlebox"
+        strip = ["mptcp"]
+        "#,
+    );
+    judged(
+        r#"
+        [[flows]]
+        from = "b"
+        name = "f0"
+        to = "a"
+        [flows.traffic]
+        count = 1
+        kind = "pages"
+        main = "1 B"
+        [[flows]]
+        count = 3
+        from = "b"
+        name = "f1"
+        octets = true
+        port = 32524
+        protocol = "mptcp"
+        size = "1 kB"
+        to = "a"
+        [[hosts]]
+        interfaces = ["i0", "i1", "i2"]
+        name = "a"
+        [[hosts]]
+        name = "b"
+        [[links]]
+        delay = "0 us"
+        ends = ["a.i0", "b"]
+        [[links.reverse.impairments]]
+        after = 3
+        kind = "middlebox"
+        strip = ["mptcp"]
+        [[links.reverse.impairments]]
+        kind = "gilbert-elliott"
+        p = 1.0
+        r = 1.0
+        [[links.schedule.steps]]
+        at = "0 us"
+        rate = "0 bit/s"
+        [[links.schedule.steps]]
+        at = "1 us"
+        rate = "2 kbit/s"
+        [[listen]]
+        host = "a"
+        port = 32524
+        protocol = "mptcp"
+        [listen.tcp]
+        timestamps = false
+        "#,
+    );
+}

@@ -129,6 +129,7 @@ pub fn show(line: &Line) -> String {
         text += &format!(" {}", segment.payload.len());
     }
     for option in segment.options.mptcp() {
+        let numbered;
         text += match option {
             MptcpOption::Capable(capable) => match capable.keys {
                 CapableKeys::Syn => " capable",
@@ -146,7 +147,10 @@ pub fn show(line: &Line) -> String {
             MptcpOption::Prio { .. } => " prio",
             MptcpOption::Fail { .. } => " fail",
             MptcpOption::Fastclose { .. } => " fastclose",
-            MptcpOption::TcpRst { .. } => " reason",
+            MptcpOption::TcpRst { reason, .. } => {
+                numbered = format!(" reason {reason}");
+                &numbered
+            }
         };
     }
     if let Some(dss) = segment.options.dss() {

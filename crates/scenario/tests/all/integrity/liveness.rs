@@ -134,15 +134,15 @@ fn tcp_that_loses_acks_keeps_its_timeout() {
 /// opens the window.
 #[test]
 fn mptcp_falls_back_with_buffers_of_a_segment() {
-    for (after, buffers) in [
-        (0, "send_buffer = \"1460 B\""),
-        (0, "send_buffer = \"2400 B\""),
-        (20, "receive_buffer = \"1461 B\""),
-        (21, "receive_buffer = \"1461 B\""),
+    for (way, after, buffers) in [
+        ("", 0, "send_buffer = \"1460 B\""),
+        ("", 0, "send_buffer = \"2400 B\""),
+        ("reverse.", 20, "receive_buffer = \"1461 B\""),
+        ("reverse.", 21, "receive_buffer = \"1461 B\""),
     ] {
         let link = format!(
             "rate = \"10 Mbit/s\"\ndelay = \"5 ms\"\n\
-             impairments = [{{ kind = \"middlebox\", strip = [\"mptcp\"], segments = \"not-syn\", after = {after} }}]"
+             {way}impairments = [{{ kind = \"middlebox\", strip = [\"mptcp\"], segments = \"not-syn\", after = {after} }}]"
         );
         let flow =
             format!("size = \"50 kB\"\noctets = true\nprotocol = \"mptcp\"\ntcp = {{ {buffers} }}");
