@@ -17,7 +17,7 @@ use crate::transport::Transport;
 use anabranch_custom::catching;
 use anabranch_endpoint::{CloseReason, GENERATOR, Observe, PathObservation, PathState, Seed};
 use anabranch_sim::observe::ConservationChecker;
-use anabranch_sim::parallel::{self, Plan, Until};
+use anabranch_sim::parallel::{self, Incomplete, Plan, Until};
 use anabranch_sim::{LinkId, MessageTotals, NodeId, Side, Simulation};
 use anabranch_units::{Span, Time};
 use anabranch_wire::Addr;
@@ -101,7 +101,10 @@ fn run_slices(
     let stages = stages(scenario, &flows);
     let plan = plan(scenario, &simulation, options);
     if let Some(Ok(plan)) = &plan {
-        simulation = run_divided(scenario, seed, simulation, plan, &stages, watch)?;
+        match run_divided(scenario, seed, simulation, plan, &stages, watch)? {
+            Some(whole) => simulation = whole,
+            None => return run_undivided(scenario, options, watch),
+        }
     } else {
         let drive =
             |simulation: &mut _| stages.iter().all(|until| slices::run(simulation, *until, watch));
@@ -157,7 +160,21 @@ fn plan(
     Some(plan.map_err(|obstacle| obstacle.to_string()))
 }
 
-/// Runs the parts of `plan`, of which `first` is the first.
+/// Makes a run again on one thread: its parts have gone beyond its end.
+fn run_undivided(
+    scenario: &Scenario,
+    options: &RunOptions,
+    watch: Option<Watch<'_>>,
+) -> Result<RunResult, RunError> {
+    let mut result = run_slices(scenario, &RunOptions { cores: 1, ..options.clone() }, watch)?;
+    result.run.one_core = Some(
+        "its last transfer ended by a reset or a timeout, which no part can foresee; it was made again"
+            .to_owned(),
+    );
+    Ok(result)
+}
+
+/// Runs the parts of `plan`, of which `first` is the first; `None` if they went beyond the end of the run.
 fn run_divided(
     scenario: &Scenario,
     seed: Seed,
@@ -165,7 +182,7 @@ fn run_divided(
     plan: &Plan,
     stages: &[Until],
     watch: Option<Watch<'_>>,
-) -> Result<Simulation<Transport>, RunError> {
+) -> Result<Option<Simulation<Transport>>, RunError> {
     let mut parts = vec![first];
     while parts.len() < plan.parts() {
         let Built { mut simulation, flows, links } = build(scenario, seed)?;
@@ -174,7 +191,11 @@ fn run_divided(
         parts.push(simulation);
     }
     let is_stopped = || watch.is_some_and(|watch| watch());
-    parallel::run(parts, plan, stages, &is_stopped).ok_or(RunError::Interrupted)
+    match parallel::run(parts, plan, stages, &is_stopped) {
+        Ok(whole) => Ok(Some(whole)),
+        Err(Incomplete::WentTooFar) => Ok(None),
+        Err(Incomplete::Stopped) => Err(RunError::Interrupted),
+    }
 }
 
 /// What a simulation of `scenario` has to tell now.

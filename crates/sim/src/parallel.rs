@@ -50,11 +50,24 @@ impl Until {
     }
 }
 
+/// Why a divided run has no result.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Incomplete {
+    /// `is_stopped` said so.
+    Stopped,
+    /// The last reader that waited ended without what it waited for, by a reset or a timeout, and other parts
+    /// have gone beyond that event: on one thread the run would have ended there.
+    WentTooFar,
+}
+
 /// Runs the parts of `plan` through these stages, each on a thread of its own. `simulations` are as many as
 /// there are parts, all made of the same as the one that was planned. `is_stopped` is asked on the calling
-/// thread now and then; once it says true the run ends, and nothing is returned.
+/// thread now and then; once it says true the run ends.
 ///
 /// What is returned tells what became of everything, and does not go on.
+///
+/// # Errors
+/// [`Incomplete`] if the run was stopped, or cannot have the results of one thread.
 ///
 /// # Panics
 /// A panic of a part is passed on.
@@ -63,21 +76,21 @@ pub fn run<E: FlowEndpoint + Send>(
     plan: &Plan,
     stages: &[Until],
     is_stopped: &dyn Fn() -> bool,
-) -> Option<Simulation<E>> {
+) -> Result<Simulation<E>, Incomplete> {
     assert_eq!(simulations.len(), plan.parts(), "a simulation for each part");
     let shared = Shared::new(plan);
     let work = |mine: usize, simulation: &mut Simulation<E>, is_stopped: &dyn Fn() -> bool| {
         let whole = catch_unwind(AssertUnwindSafe(|| {
             simulation.become_part(mine as u32, plan.parts(), plan.part_of());
             let mut part = Part::new(mine, simulation, &shared);
-            stages.iter().all(|until| part.drive(*until, is_stopped))
+            stages.iter().try_for_each(|until| part.drive(*until, is_stopped))
         }));
         whole.unwrap_or_else(|panic| {
             shared.meeting.break_up();
             resume_unwind(panic)
         })
     };
-    let is_whole = std::thread::scope(|scope| {
+    let whole = std::thread::scope(|scope| {
         let (first, others) = simulations.split_first_mut().expect("a plan has parts");
         let threads: Vec<_> = others
             .iter_mut()
@@ -88,10 +101,10 @@ pub fn run<E: FlowEndpoint + Send>(
         let others: Vec<_> = threads.into_iter().map(|thread| thread.join()).collect();
         let mut all = std::iter::once(first).chain(others);
         // One that was left alone has no panic of its own: the panic of the other counts.
-        all.try_fold(true, |all, part| part.map(|part| all && part))
+        all.try_fold(Ok(()), |all: Result<(), Incomplete>, part| part.map(|part| all.and(part)))
             .unwrap_or_else(|panic| resume_unwind(panic))
     });
-    is_whole.then(|| merge::merge(simulations, plan.part_of()))
+    whole.map(|()| merge::merge(simulations, plan.part_of()))
 }
 
 /// What the threads share.
@@ -180,9 +193,10 @@ impl<E: FlowEndpoint> Part<'_, E> {
         Part { mine, simulation, shared, waiting: None, windows: 0 }
     }
 
-    /// Simulates up to then; false if the run is stopped, or another part is gone.
-    fn drive(&mut self, until: Until, is_stopped: &dyn Fn() -> bool) -> bool {
+    /// Simulates up to then. A part that is gone stops all others.
+    fn drive(&mut self, until: Until, is_stopped: &dyn Fn() -> bool) -> Result<(), Incomplete> {
         let shared = self.shared;
+        let mut has_gone_on = false;
         loop {
             self.windows += 1;
             if self.windows.is_multiple_of(BETWEEN_QUESTIONS) && is_stopped() {
@@ -191,7 +205,7 @@ impl<E: FlowEndpoint> Part<'_, E> {
             let next = self.simulation.next_event();
             shared.next[self.mine].store(next.as_picos(), Ordering::Relaxed);
             if !shared.meeting.meet() {
-                return false;
+                return Err(Incomplete::Stopped);
             }
             let dates = shared.next.iter().map(|date| date.load(Ordering::Relaxed));
             let first = dates.min().map_or(Time::NEVER, Time::from_picos);
@@ -202,24 +216,28 @@ impl<E: FlowEndpoint> Part<'_, E> {
                 Until::Date(_) => Some(Readers::Waiting),
                 Until::Completion(_) => self.agree_on_readers(window_end),
             };
-            let Some(readers) = readers else { return false };
-            if stops {
-                return false;
+            let Some(readers) = readers.filter(|_| !stops) else {
+                return Err(Incomplete::Stopped);
+            };
+            let is_complete = matches!(readers, Readers::Done(_));
+            if is_complete && has_gone_on {
+                return Err(Incomplete::WentTooFar);
             }
-            if matches!(readers, Readers::Done(_)) || is_over {
-                self.end(until, matches!(readers, Readers::Done(_)));
-                return true;
+            if is_complete || is_over {
+                self.end(until, is_complete);
+                return Ok(());
             }
             if matches!(readers, Readers::MayEnd) {
                 match self.look_for_end(window_end) {
-                    None => return false,
-                    Some(true) => return true,
+                    None => return Err(Incomplete::Stopped),
+                    Some(true) => return Ok(()),
                     Some(false) => {}
                 }
             }
             self.simulation.advance_part(window_end, false);
+            has_gone_on = true;
             if !self.exchange() {
-                return false;
+                return Err(Incomplete::Stopped);
             }
         }
     }

@@ -11,6 +11,7 @@ use anabranch_scenario::schema::{
 use anabranch_scenario::{AttackSpec, Scenario, Target};
 use anabranch_sim::{Duration, Sizes};
 use anabranch_tcp::SynCookies;
+use anabranch_units::Span;
 
 /// Retransmission timeouts of the greatest length that a transfer may need, in all.
 const LONGEST_TIMEOUTS: f64 = 5.0;
@@ -195,6 +196,7 @@ fn longest_timeout(scenario: &Scenario, end: &Protocol, round_trip: f64) -> Opti
             && config.user_timeout.is_none()
             && config.opening_timeout.is_none_or(|limit| limit.as_secs_f64() > tries)
             && config.keep_alive.is_none()
+            && patience(config.rto.initial, config.rto.max, 5) > 3.0 * round_trip
             && u64::from(config.mss) + headers <= mtu;
         (lives && config.rto.max.as_secs_f64() > 3.0 * round_trip)
             .then(|| config.rto.max.max(config.rto.initial).as_secs_f64())
@@ -211,12 +213,19 @@ fn longest_timeout(scenario: &Scenario, end: &Protocol, round_trip: f64) -> Opti
                 && config.path_max_retrans >= 4
                 && config.max_init_retransmits >= 6
                 && config.cookie_life.as_secs_f64() > 3.0 * round_trip
+                && patience(config.rto.initial, config.rto.max, 6) > 3.0 * round_trip
                 && !config.dynamic_addresses
                 && u64::from(config.mtu) <= mtu;
             (lives && config.rto.max.as_secs_f64() > 3.0 * round_trip)
                 .then(|| config.rto.max.max(config.rto.initial).as_secs_f64())
         }
     }
+}
+
+/// Seconds from the first packet of a handshake to the date when an end gives up after so many repetitions.
+fn patience(initial: Span, max: Span, repetitions: u32) -> f64 {
+    let timeout = |n: u32| initial.saturating_mul(1 << n).min(max).as_secs_f64();
+    (0..=repetitions).map(timeout).sum()
 }
 
 /// Octets that a round trip moves at least.

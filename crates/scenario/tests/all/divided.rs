@@ -213,3 +213,34 @@ fn datagrams_under_way_between_parts_are_counted_once() {
         assert_same(&alone, &several, &format!("up to {cores} parts"));
     }
 }
+
+/// The last reader waits no more when its peer's reset arrives, and nothing had foretold that: the parts have gone
+/// beyond the end of the run, which is made again on one thread.
+#[test]
+fn a_run_whose_last_transfer_is_given_up_is_made_again() {
+    let text = r#"
+        hosts = ["a", "b"]
+        routers = ["r"]
+        [[links]]
+        ends = ["a", "r"]
+        rate = "5 kbit/s"
+        delay = "0 s"
+        impairments = [{ kind = "duplicate", probability = 1 }]
+        [[links]]
+        ends = ["r", "b"]
+        rate = "20 kbit/s"
+        delay = "50 ms"
+        [[flows]]
+        name = "f"
+        from = "a"
+        to = "b"
+        size = "5 kB"
+        tcp = { mss = "2 kB" }
+    "#;
+    let scenario = Scenario::from_toml(text, "given-up.toml").unwrap();
+    let (alone, several) = (on(1, &scenario), on(3, &scenario));
+    assert_same(&alone, &several, "given up");
+    assert_eq!(alone.flows[0].closed, Some("timed-out"));
+    let why = several.run.one_core.unwrap_or_default();
+    assert!(why.contains("reset or a timeout"), "{why}");
+}
