@@ -205,6 +205,7 @@ fidelity-windows: setup
 	for sweep in windows paths shares; do \
 		$(BIN)/anabranch compare examples/sweeps/fidelity-$$sweep.toml --out $(OUT)/fidelity-kernel/$$sweep || exit 1; done
 	$(BIN)/python tests/fidelity_windows_page.py docs/fidelity.md "$(RUN)" $(OUT)/fidelity-kernel
+	$(BIN)/python tests/judged_page.py docs
 
 # One run on two cores beside one: rows of a table of docs/performance.md. ROUNDS=N.
 cores: setup
@@ -224,8 +225,9 @@ field: setup
 	$(BIN)/python tests/field_page.py $(OUT)/field docs/field.md
 
 # What each window algorithm moves of idle links.
-solo:
+solo: setup
 	cargo run --release --quiet -p anabranch-scenario --example solo > docs/algorithms/solo.md
+	$(BIN)/python tests/judged_page.py docs
 	cargo run --release --quiet -p anabranch-scenario --example solo -- --sctp > docs/algorithms/solo-sctp.md
 
 # What attacks leave of honest flows, each by itself and beside none.
@@ -256,6 +258,7 @@ docs: setup
 NAMES ?=
 algorithm-figures: setup
 	$(BIN)/python tests/figures_page.py docs $(NAMES)
+	$(BIN)/python tests/judged_page.py docs
 
 # The pictures of the report; needs Chromium.
 screenshots: setup

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import figures_page
+import judged_page
 from algorithm_figures import FIGURES, response
 from algorithm_figures.chart import Chart, Series
 from anabranch.evaluate.field.running import built_in_windows
@@ -51,6 +52,12 @@ def test_every_algorithm_has_its_figure() -> None:
         assert text.count(figures_page.HEADING) == 1
         assert f"(../{figures_page.IMAGES}/{stem}.svg)" in text
         assert 1000 < (DOCS / figures_page.IMAGES / f"{stem}.svg").stat().st_size < LARGEST
+
+
+def test_the_table_of_what_was_judged_is_of_these_pages() -> None:
+    text = (DOCS / judged_page.PAGE).read_text(encoding="utf-8")
+    assert text == judged_page.page(DOCS), "python tests/judged_page.py docs"
+    assert all(f"| [`{name}`](" in text for name in FIGURES)
 
 
 def chart(*points: tuple[float, float], unit: str = "") -> Chart:
