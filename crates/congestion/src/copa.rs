@@ -5,9 +5,9 @@
 //! that of the last ten seconds; while `cwnd / RTTstanding` is at most the target rate the window grows by
 //! `v / (delta cwnd)` segments, else it shrinks by as much. §2.1.2: the velocity `v` doubles each round
 //! trip once the direction has been the same for three, and is 1 else. Slow start doubles until the rate
-//! exceeds the target. §2.2: where the queue has not been nearly empty (`d_q` below a tenth of its
-//! largest in four round trips) for five, buffer fillers compete: `1 / delta` grows by 1 a round trip
-//! and is halved at a loss, as Reno's window; else delta is 0.5, and losses are not heard. The flow is
+//! exceeds the target. §2.2: where the queue has not been nearly empty (`d_q` below a tenth of
+//! `RTTmax - RTTmin`, RTTmax the largest sample of four round trips) for five, buffer fillers compete:
+//! `1 / delta` grows by 1 a round trip and is halved at a loss, as Reno's window; else delta is 0.5, and losses are not heard. The flow is
 //! paced at `2 cwnd / RTTstanding`.
 
 use crate::ack_clocked::{AckClocked, Common, Law};
@@ -81,7 +81,7 @@ struct Model {
     /// `start` is the window at the start of the round trip, in octets.
     start: f64,
     round: Round,
-    /// `largest` has the largest delay of the last four round trips, of the current one first.
+    /// `largest` has the largest sample of each of the last four round trips, of the current one first.
     largest: [Span; 4],
     /// Round trips since the queue was nearly empty.
     full_rounds: u32,
@@ -98,12 +98,11 @@ pub type Copa = AckClocked<CopaLaw>;
 pub struct CopaLaw(Box<Model>);
 
 impl Model {
-    /// Returns the queueing delay and RTTstanding, with this sample.
-    fn delay(&mut self, now: Time, rtt: Span, path: &PathView) -> (Span, Span) {
+    /// Returns RTTstanding and RTTmin, with this sample.
+    fn delays(&mut self, now: Time, rtt: Span, path: &PathView) -> (Span, Span) {
         let half = path.srtt.unwrap_or(rtt) / 2;
         let standing = self.standing.update(now, rtt, half);
-        let least = self.least.update(now, rtt, RTT_MIN_FILTER);
-        (standing.saturating_sub(least), standing)
+        (standing, self.least.update(now, rtt, RTT_MIN_FILTER))
     }
 
     /// A round trip is over: velocity (§2.1.2) and mode (§2.2).
@@ -126,12 +125,12 @@ impl Model {
         };
     }
 
-    /// Notes this queueing delay, and whether it says that the queue is nearly empty: a tenth at
-    /// most of the largest of four round trips.
-    fn watch_queue(&mut self, queueing: Span) {
-        self.largest[0] = self.largest[0].max(queueing);
-        let most = self.largest.iter().copied().max().unwrap_or(Span::ZERO);
-        if queueing * 10 <= most {
+    /// Notes this sample, and whether the queue is nearly empty: `queueing` is a tenth at most of what the
+    /// largest sample of four round trips is above RTTmin.
+    fn watch_queue(&mut self, rtt: Span, least: Span, queueing: Span) {
+        self.largest[0] = self.largest[0].max(rtt);
+        let most = self.largest.iter().copied().max().unwrap_or(rtt);
+        if queueing * 10 <= most.saturating_sub(least) {
             self.full_rounds = 0;
         }
     }
@@ -171,8 +170,9 @@ impl Law for CopaLaw {
         let m = &mut *self.0;
         let mss = path.mss as f64;
         let Some(rtt) = acked.rtt.filter(|rtt| *rtt > Span::ZERO) else { return true };
-        let (queueing, standing) = m.delay(acked.now, rtt, path);
-        m.watch_queue(queueing);
+        let (standing, least) = m.delays(acked.now, rtt, path);
+        let queueing = standing.saturating_sub(least);
+        m.watch_queue(rtt, least, queueing);
         let w = window.cwnd / mss;
         // cwnd / RTTstanding <= 1 / (delta d_q)
         let below = w * m.delta * queueing.as_secs_f64() <= standing.as_secs_f64();
@@ -276,13 +276,15 @@ mod tests {
         }
     }
 
+    const RTT_MIN: Span = Span::from_millis(100);
+
     /// §2.2: after five round trips with a queue 1 / delta grows by 1 in each, and a loss halves it.
     #[test]
     fn a_queue_that_never_empties_turns_the_competitive_mode_on() {
         let mut c = Copa::new(&CopaOptions::default(), 20 * MSS, MSS);
         let m = &mut *c.law.0;
         for round in 0..9 {
-            m.watch_queue(Span::from_millis(20));
+            m.watch_queue(Span::from_millis(125), RTT_MIN, Span::from_millis(20));
             m.on_round(20.0);
             let law = if round < 4 { 2.0 } else { f64::from(round) - 1.0 };
             assert!((1.0 / m.delta - law).abs() < 1e-9, "round {round}: {}", 1.0 / m.delta);
@@ -290,9 +292,12 @@ mod tests {
         c.on_congestion(&event(Cause::Loss), &view(20));
         assert!((1.0 / c.law.0.delta - 3.5).abs() < 1e-9);
         assert_eq!(c.window(), 20 * MSS);
-        c.law.0.watch_queue(Span::from_millis(1));
-        c.law.0.on_round(20.0);
-        assert_eq!(c.law.0.delta, 0.5);
+        // A tenth of what the largest sample of four round trips, 125 ms, is above RTTmin.
+        for (queueing, delta) in [(2600, 1.0 / 4.5), (2500, 0.5)] {
+            c.law.0.watch_queue(Span::from_millis(104), RTT_MIN, Span::from_micros(queueing));
+            c.law.0.on_round(20.0);
+            assert!((c.law.0.delta - delta).abs() < 1e-9, "{queueing} us: {}", c.law.0.delta);
+        }
         c.on_ack(&ack(MSS), &view(20));
     }
 }

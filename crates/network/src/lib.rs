@@ -32,8 +32,8 @@ pub use config::LinkConfig;
 pub use counters::LinkCounters;
 pub use hash::flow_hash;
 pub use impairment::{
-    IMPAIRMENTS, ImpairmentConfig, ImpairmentKind, JitterConfig, JitterLaw, MiddleboxConfig,
-    OutageConfig, Position, Segments,
+    FlowPaths, IMPAIRMENTS, ImpairmentConfig, ImpairmentKind, JitterConfig, JitterLaw,
+    MiddleboxConfig, OutageConfig, Position, Segments,
 };
 pub use link::{End, Link, LinkDrop, LinkEvent, LinkWatch, Passing};
 pub use pool::{PacketId, PacketPool};

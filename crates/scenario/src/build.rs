@@ -18,7 +18,7 @@ use crate::transport::Transport;
 use anabranch_endpoint::{Demultiplex, Generator, Seed};
 use anabranch_media::voice::Call;
 use anabranch_network::abr::WayConfig;
-use anabranch_network::{ImpairmentConfig, ImpairmentKind, LinkConfig};
+use anabranch_network::{FlowPaths, ImpairmentConfig, ImpairmentKind, LinkConfig};
 use anabranch_sim::{
     App, BuildError, DatagramSpec, Duration, DurationLaw, FlowId, LinkId, MessageTraffic, NodeId,
     Pace, Pages, Side, Simulation, SimulationBuilder, Sizes, Traffic,
@@ -112,14 +112,24 @@ pub(crate) fn build_with(
         {
             let config = link_config(direction, |flow, reverse_data| {
                 let plan = plans.iter().find(|plan| plan.name == flow)?;
-                let key = FlowKey {
-                    src: builder.addr(plan.client.0),
-                    dst: builder.addr(plan.server.0),
-                    protocol: factories[plan.entry].protocol(),
-                    src_port: plan.client.1,
-                    dst_port: plan.server.1,
+                let addresses = |host: &str| -> Vec<_> {
+                    let host = scenario.hosts.iter().find(|each| each.name == host);
+                    let nodes = host.into_iter().flat_map(|host| host.nodes());
+                    nodes.map(|name| builder.addr(node(&name))).collect()
                 };
-                Some(if reverse_data { key.reversed() } else { key })
+                let ends = [&plan.spec.from, &plan.spec.to].map(|end| addresses(end));
+                let ports = [plan.client.1, plan.server.1];
+                let (from, to) = if reverse_data { (1, 0) } else { (0, 1) };
+                let is_multipath = matches!(plan.spec.protocol, Protocol::Mptcp(_));
+                Some(FlowPaths {
+                    sources: ends[from].clone(),
+                    destinations: ends[to].clone(),
+                    protocol: factories[plan.entry].protocol(),
+                    src_port: ports[from],
+                    dst_port: ports[to],
+                    // At a port of their own: others there may come from the next port.
+                    further_ports: if is_multipath && plan.spec.port.is_none() { 64 } else { 0 },
+                })
             });
             let generator = seed.generator(&format!("link {name}"));
             let regulator = direction
@@ -526,12 +536,15 @@ fn keeps_deliveries(scenario: &Scenario, spec: &FlowSpec, name: &str) -> bool {
         .any(|observe| observe.what.is_of_messages() && observe.means(&spec.name, name))
 }
 
-fn link_config(direction: &Direction, key: impl Fn(&str, bool) -> Option<FlowKey>) -> LinkConfig {
+fn link_config(
+    direction: &Direction,
+    paths: impl Fn(&str, bool) -> Option<FlowPaths>,
+) -> LinkConfig {
     let impairments = direction.impairments.iter().filter_map(|impairment| {
         let kind = match &impairment.what {
             Effect::Any(kind) => kind.clone(),
             Effect::Packets { flow, reverse_data, numbers } => ImpairmentKind::Packets {
-                flow: key(flow, *reverse_data)?,
+                flow: paths(flow, *reverse_data)?,
                 numbers: numbers.clone(),
             },
         };

@@ -25,7 +25,7 @@ pub use gilbert_elliott::GilbertElliott;
 pub use jitter::{Jitter, JitterConfig, JitterLaw};
 pub use middlebox::{Middlebox, MiddleboxConfig, Segments};
 pub use outage::OutageConfig;
-pub use packets::Packets;
+pub use packets::{FlowPaths, Packets};
 pub use periodic::Periodic;
 pub use police::Police;
 pub use reorder::Reorder;
@@ -35,7 +35,6 @@ use crate::catalogue::{ConfigError, Info};
 use crate::pool::{PacketId, PacketPool};
 use anabranch_endpoint::Generator;
 use anabranch_units::{Bytes, Rate, Span, Time};
-use anabranch_wire::FlowKey;
 
 /// `IMPAIRMENTS` has the impairments by name.
 pub const IMPAIRMENTS: &[Info] = &[
@@ -101,7 +100,7 @@ pub enum ImpairmentKind {
     /// Chosen data packets of a flow are dropped, once each.
     Packets {
         /// `flow` is the flow, in its direction over this link.
-        flow: FlowKey,
+        flow: FlowPaths,
         /// Numbers of the packets with payload to drop, counted from 1 as they come here.
         numbers: Vec<u64>,
     },
@@ -223,7 +222,7 @@ impl ImpairmentConfig {
                 Impairment::BitErrors(BitErrors::new(*ber, generator))
             }
             ImpairmentKind::Packets { flow, numbers } => {
-                Impairment::Packets(Packets::new(*flow, numbers))
+                Impairment::Packets(Packets::new(flow.clone(), numbers))
             }
             ImpairmentKind::Periodic { every, first } => {
                 Impairment::Periodic(Periodic::new(*every, *first))

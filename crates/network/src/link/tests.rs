@@ -149,7 +149,7 @@ fn packets_larger_than_the_mtu_are_dropped() {
 fn what_ip_may_cut_is_carried_with_the_headers_of_its_fragments() {
     let payload = Payload::virtual_of(1480);
     let packet = Packet::new(Addr(0), Addr(1), Body::Other { protocol: 17, payload });
-    let none = ImpairmentKind::Packets { flow: packet.flow_key(), numbers: vec![9] };
+    let none = ImpairmentKind::Packets { flow: packet.flow_key().into(), numbers: vec![9] };
     for link in [config(), impaired(none, Position::Ingress)] {
         let mut bench = Bench::new(&LinkConfig { mtu: Bytes(1400), ..link });
         bench.offer_packet(Time::ZERO, Packet { may_fragment: true, ident: 7, ..packet.clone() });
@@ -175,7 +175,7 @@ fn egress_losses_use_the_link_and_ingress_losses_do_not() {
     };
     let flow = key(&mut Bench::new(&config()));
     for (position, second) in [(Position::Ingress, 11), (Position::Egress, 12)] {
-        let kind = ImpairmentKind::Packets { flow, numbers: vec![1] };
+        let kind = ImpairmentKind::Packets { flow: flow.into(), numbers: vec![1] };
         let mut bench = Bench::new(&impaired(kind, position));
         bench.offer(Time::ZERO, 1500, 0);
         bench.offer(Time::ZERO, 1500, 1);

@@ -57,6 +57,27 @@ fn both_ways(impairment: &str) -> String {
     format!("impairments = [{impairment}]\nreverse = {{ impairments = [{impairment}] }}")
 }
 
+/// Chosen packets are the flow's on whichever path they come to the link: of a second subflow between other addresses,
+/// or from another port.
+#[test]
+fn chosen_packets_of_any_subflow_are_lost() {
+    let lost = "impairments = [{ kind = \"packets\", flow = \"f\", numbers = [1, 20, 21] }]";
+    let of = |first: &str, second: &str, more: &str| {
+        let fields = format!("size = \"1 MB\"\noctets = true\n{more}");
+        let result = play(&two_paths(first, second, &flow(&fields)));
+        assert_eq!((result.flows[0].bytes, result.flows[0].wrong_octets), (1_000_000, 0));
+        let losses = |link: &str| {
+            let row = result.links.iter().find(|row| row.name == link).expect("it is there");
+            row.counters.dropped_loss
+        };
+        (losses("x"), losses("y"))
+    };
+    assert_eq!(of(lost, "", PAIRS), (3, 0));
+    assert_eq!(of("", lost, PAIRS), (0, 3));
+    // Both subflows over one link are one count.
+    assert_eq!(of(lost, "", "mptcp = { path_manager = \"n-diffports\" }\n"), (3, 0));
+}
+
 #[test]
 fn a_transfer_uses_both_paths_and_its_rows_add_up() {
     let result =

@@ -73,7 +73,7 @@ fn recorders_tell_what_happened() {
     let mut builder = Builder::new();
     let first_data =
         FlowKey { src: Addr(0), dst: Addr(2), protocol: 6, src_port: 80, dst_port: 80 };
-    let kind = ImpairmentKind::Packets { flow: first_data, numbers: vec![2] };
+    let kind = ImpairmentKind::Packets { flow: first_data.into(), numbers: vec![2] };
     let mut forth = config();
     let ends = line(&mut builder, &forth, Seed::default());
     assert_eq!(ends.map(|node| builder.addr(node)), [first_data.src, first_data.dst]);
