@@ -3,4 +3,5 @@
 //! One program for all of them: each that is linked has all that these crates depend on in it.
 
 mod stream_integrity;
+mod udp_example;
 mod window_contract;
