@@ -58,6 +58,11 @@
 //!
 //! [Anabranch]: https://github.com/anabranch/anabranch
 
+/// The example of the README compiles.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 pub mod abi;
 mod control;
 mod facts;
@@ -76,6 +81,7 @@ pub use window::Window;
 /// The files of this crate with their texts, which `anabranch new algorithm` writes beside a new law.
 pub const FILES: &[(&str, &str)] = &[
     ("Cargo.toml", include_str!("../Cargo.toml")),
+    ("README.md", include_str!("../README.md")),
     ("src/lib.rs", include_str!("lib.rs")),
     ("src/abi.rs", include_str!("abi.rs")),
     ("src/control.rs", include_str!("control.rs")),
@@ -108,7 +114,7 @@ mod tests {
         let mut there: Vec<_> = std::fs::read_dir(root.join("src"))
             .unwrap()
             .map(|file| format!("src/{}", file.unwrap().file_name().to_str().unwrap()))
-            .chain(["Cargo.toml".into()])
+            .chain(["Cargo.toml".into(), "README.md".into()])
             .collect();
         there.sort();
         let mut listed: Vec<_> = FILES.iter().map(|(name, _)| (*name).to_owned()).collect();
