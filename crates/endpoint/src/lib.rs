@@ -26,6 +26,7 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+mod config_error;
 mod demux;
 mod event;
 mod listen;
@@ -43,6 +44,7 @@ mod time_wait;
 mod timer;
 mod written;
 
+pub use config_error::ConfigError;
 pub use demux::{Demultiplex, Demux, Taken};
 pub use event::{CloseReason, Event};
 pub use listen::{Attacker, Listen, ListenReport};

@@ -2,6 +2,7 @@
 
 use crate::path_manager::PathManager;
 use crate::scheduler::SchedulerKind;
+pub use anabranch_endpoint::ConfigError;
 use anabranch_units::Span;
 use anabranch_wire::{Addr, AddressBook};
 use std::fmt;
@@ -83,25 +84,6 @@ impl Default for Config {
     }
 }
 
-/// A setting is out of its range.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct ConfigError {
-    /// The field of [`Config`]; `subflow.FIELD` is one of the subflows' settings.
-    pub field: String,
-    /// The value that the field has, as text.
-    pub value: String,
-    /// The values that the field may have.
-    pub allowed: String,
-}
-
-impl fmt::Display for ConfigError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} = {}: allowed: {}", self.field, self.value, self.allowed)
-    }
-}
-
-impl std::error::Error for ConfigError {}
-
 /// Multipath TCP's options take so many octets of a segment: a DSS with a DATA_ACK, a
 /// mapping and a checksum, padded.
 pub(crate) fn option_room(long: bool) -> u32 {
@@ -157,8 +139,7 @@ impl Config {
     /// The first field that is wrong.
     pub fn validate(&self) -> Result<(), ConfigError> {
         let error = |field: &str, value: &dyn fmt::Display, allowed: &str| {
-            let (field, allowed) = (field.to_owned(), allowed.to_owned());
-            Err(ConfigError { field, value: value.to_string(), allowed })
+            Err(ConfigError::new(field.to_owned(), value, allowed))
         };
         if let Err(inner) = self.subflow.validate() {
             let field = format!("subflow.{}", inner.field);
@@ -230,7 +211,7 @@ mod tests {
     fn errors_name_field_value_and_range() {
         let ports = PathManager::NDiffports(33);
         let config = Config { path_manager: ports, ..Config::default() };
-        let expected = "path_manager.ports = 33: allowed: 1 to 32";
+        let expected = "path_manager.ports is 33; allowed: 1 to 32";
         assert_eq!(config.validate().unwrap_err().to_string(), expected);
         let mut config = Config::default();
         config.validate().unwrap();

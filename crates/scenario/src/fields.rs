@@ -3,6 +3,7 @@
 
 use crate::nearest::{nearest, one_of};
 use crate::{InputError, quantity::Quantity};
+use anabranch_endpoint::ConfigError;
 use std::cell::RefCell;
 use std::ops::RangeInclusive;
 use toml::{Table, Value};
@@ -24,6 +25,11 @@ impl<'a> Fields<'a> {
     /// The path of the field called `name`.
     pub fn path(&self, name: &str) -> String {
         if self.path.is_empty() { name.to_owned() } else { format!("{}.{name}", self.path) }
+    }
+
+    /// What a connection or a part of the network says of a field, with the field's path.
+    pub fn refuse(&self, error: ConfigError) -> InputError {
+        InputError::field(self.path(&error.field), error.value, error.allowed)
     }
 
     /// The value of the field, if there is one.

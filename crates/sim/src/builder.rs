@@ -351,11 +351,7 @@ impl<E: FlowEndpoint> SimulationBuilder<E> {
             None
         };
         let name = self.link_names[forward.0 as usize].clone();
-        let fault = fault.map(|allowed| ConfigError {
-            field: "regulator",
-            value: name.clone(),
-            allowed: allowed.into(),
-        });
+        let fault = fault.map(|allowed| ConfigError::new("regulator", &name, allowed));
         if let Some(error) = fault.or(config.validate(link).err()) {
             return self.fail(BuildError::Link { name, error });
         }

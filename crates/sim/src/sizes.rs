@@ -49,9 +49,8 @@ pub enum Sizes {
 impl Sizes {
     /// Returns an error that names the first parameter out of its range.
     pub fn validate(&self) -> Result<(), ConfigError> {
-        let wrong = |field, value: String, allowed: &str| {
-            Err(ConfigError { field, value, allowed: allowed.to_owned() })
-        };
+        let wrong =
+            |field, value: String, allowed: &str| Err(ConfigError::new(field, value, allowed));
         match self {
             Sizes::Constant { .. } | Sizes::Exponential { .. } => Ok(()),
             Sizes::Pareto { shape, .. } if !(*shape > 1.0 && *shape <= 1000.0) => {

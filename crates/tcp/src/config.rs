@@ -4,6 +4,7 @@ use crate::fast_open::FastOpenOptions;
 use crate::manners::Manners;
 use crate::recovery::catalogue::Recovery;
 use anabranch_congestion::{Algorithm, Congestion};
+pub use anabranch_endpoint::ConfigError;
 use anabranch_endpoint::RtoBounds;
 use anabranch_units::Span;
 use anabranch_wire::{Body, Ecn, Packet};
@@ -463,25 +464,6 @@ impl Default for Config {
     }
 }
 
-/// A setting out of its range.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct ConfigError {
-    /// The field of [`Config`].
-    pub field: &'static str,
-    /// The value that the field has, as text.
-    pub value: String,
-    /// The values that the field may have.
-    pub allowed: String,
-}
-
-impl fmt::Display for ConfigError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} = {}: allowed: {}", self.field, self.value, self.allowed)
-    }
-}
-
-impl std::error::Error for ConfigError {}
-
 impl Config {
     /// The MSS of a peer that announces none, over IPv4.
     pub const DEFAULT_MSS: u16 = 536;
@@ -497,11 +479,7 @@ impl Config {
     /// ```
     pub fn validate(&self) -> Result<(), ConfigError> {
         let check = |ok: bool, field, value: &dyn fmt::Display, allowed: &str| {
-            if ok {
-                Ok(())
-            } else {
-                Err(ConfigError { field, value: value.to_string(), allowed: allowed.to_string() })
-            }
+            if ok { Ok(()) } else { Err(ConfigError::new(field, value, allowed)) }
         };
         check((64..=65_495).contains(&self.mss), "mss", &self.mss, "64 B to 65495 B")?;
         if let InitialWindow::Segments(n) = self.initial_window {
@@ -636,25 +614,29 @@ mod tests {
         let config = Config { mss: 10, ..Config::default() };
         assert_eq!(
             config.validate().unwrap_err().to_string(),
-            "mss = 10: allowed: 64 B to 65495 B"
+            "mss is 10; allowed: 64 B to 65495 B"
         );
     }
 
     /// RFC 9293 §3.8.6.3 (MUST-40) and §3.8.4 (MUST-29).
     #[test]
     fn an_ack_waits_for_less_than_half_a_second_and_no_keep_alive_decides_alone() {
-        let field = |config: Config| config.validate().err().map(|error| error.field);
+        let field = |config: Config| config.validate().err().map(|error| error.field.into_owned());
         let delay = |ms| Config {
             delayed_ack: DelayedAck { count: 2, delay: Span::from_millis(ms) },
             ..Config::default()
         };
-        assert_eq!((field(delay(499)), field(delay(500))), (None, Some("delayed_ack.delay")));
+        assert_eq!(field(delay(499)), None);
+        assert_eq!(field(delay(500)).as_deref(), Some("delayed_ack.delay"));
         let probes = |probes| Config {
             keep_alive: Some(KeepAlive { probes, ..KeepAlive::default() }),
             ..Config::default()
         };
-        let refused = Some("keep_alive.probes");
-        assert_eq!([0, 1, 2].map(|n| field(probes(n))), [refused, refused, None]);
+        for (n, refused) in
+            [(0, Some("keep_alive.probes")), (1, Some("keep_alive.probes")), (2, None)]
+        {
+            assert_eq!(field(probes(n)).as_deref(), refused, "{n} probes");
+        }
     }
 
     #[test]

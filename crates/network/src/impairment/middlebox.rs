@@ -264,7 +264,7 @@ mod tests {
     #[test]
     fn a_box_without_work_is_refused() {
         let error = MiddleboxConfig::default().validate().unwrap_err();
-        assert_eq!((error.field, &*error.value), ("strip", "[]"));
+        assert_eq!((&*error.field, &*error.value), ("strip", "[]"));
         let config = MiddleboxConfig { change_every: Some(0), ..Default::default() };
         assert_eq!(config.validate().unwrap_err().field, "change_every");
     }

@@ -3,7 +3,6 @@
 
 use super::channel::capacity_back;
 use super::form::{Choice, Form, Integer, Kind, Number, Probability, by, quantity};
-use super::queue;
 use crate::InputError;
 use crate::fields::Fields;
 use crate::quantity::Quantity;
@@ -52,7 +51,7 @@ impl LineSpec {
         form.optional("cells", Integer(0..=u32::MAX), limit)?;
         allocations(form, allocation)?;
         let Some(f) = form.reads() else { return Ok(()) };
-        line.config.validate().map_err(|error| queue::in_field(f, error))
+        line.config.validate().map_err(|error| f.refuse(error))
     }
 }
 

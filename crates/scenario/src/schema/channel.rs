@@ -100,7 +100,7 @@ fn kind_fields(form: &mut Form<'_>, kind: &mut ChannelKind) -> Result<(), InputE
     form.optional("initial", quantity(), &mut forward.initial)?;
     *reverse = ChannelConfig { capacity: back.unwrap_or(forward.capacity), ..*forward };
     let Some(f) = form.reads() else { return Ok(()) };
-    forward.validate().map_err(|error| super::queue::in_field(f, error))
+    forward.validate().map_err(|error| f.refuse(error))
 }
 
 /// The capacity of the other direction; while it is read, none until it is there.

@@ -2,7 +2,6 @@
 
 use super::form::{Form, Integer, Kind, Number, Probability, Text, by, quantity};
 use super::middlebox;
-use super::queue::in_field;
 use crate::InputError;
 use crate::fields::Fields;
 use crate::quantity::Quantity;
@@ -106,7 +105,7 @@ fn fields(form: &mut Form<'_>, impairment: &mut Impairment) -> Result<(), InputE
     form.kinds_by("kind", None, &all, &mut impairment.what, effect_name, effect)?;
     if let (Some(f), Effect::Any(kind)) = (form.reads(), &impairment.what) {
         let config = ImpairmentConfig { kind: kind.clone(), at: impairment.at };
-        config.validate().map_err(|error| in_field(f, error))?;
+        config.validate().map_err(|error| f.refuse(error))?;
     }
     Ok(())
 }

@@ -1,7 +1,6 @@
 //! Laws of sizes, and of times between them: what traffic of all kinds is written with.
 
 use super::form::{Form, Kind, Number, Within, by, octets, quantity, quantity_shape};
-use super::queue::in_field;
 use crate::InputError;
 use crate::fields::Fields;
 use crate::quantity::Quantity;
@@ -92,7 +91,7 @@ pub(super) fn sizes() -> impl Kind<Value = Sizes> {
         let Some(s) = f.table(name)? else { return Ok(None) };
         let mut sizes = Sizes::Constant { mean: 1 };
         Form::read_all(&s, |form| size_fields(form, &mut sizes))?;
-        sizes.validate().map_err(|error| in_field(&s, error))?;
+        sizes.validate().map_err(|error| s.refuse(error))?;
         Ok(Some(sizes))
     };
     by(sizes_shape, read, write_sizes)

@@ -249,12 +249,12 @@ impl Direction {
         if let Some(found) = &self.regulator {
             found.validate(&config).map_err(|error| regulator::error(f, error))?;
         }
-        config.validate().map_err(|error| match error.field {
+        config.validate().map_err(|error| match &*error.field {
             "burst" | "peak" => {
                 let path = f.path(&format!("token_bucket.{}", error.field));
                 InputError::field(path, error.value, error.allowed)
             }
-            _ => queue::in_field(f, error),
+            _ => f.refuse(error),
         })
     }
 

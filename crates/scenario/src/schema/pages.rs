@@ -67,7 +67,7 @@ fn objects() -> impl Kind<Value = Objects> {
         let Some(o) = t.table(name)? else { return Ok(None) };
         let mut law = Sizes::Exponential { mean: 1 };
         Form::read_all(&o, |form| drawn(form, &mut law))?;
-        law.validate().map_err(|error| super::queue::in_field(&o, error))?;
+        law.validate().map_err(|error| o.refuse(error))?;
         Ok(Some(Objects::Drawn(law)))
     };
     let write = move |objects: &Objects| match objects {

@@ -7,9 +7,9 @@ use crate::quantity::{Amount, Packets, Quantity};
 use crate::shape::Shape;
 use anabranch_network::{
     AckFilterConfig, BlueConfig, ChokeConfig, CoDelConfig, CoDelLaw, CobaltConfig, CobaltLaw,
-    ConfigError, DelayEstimate, DrrConfig, DrrKey, DualPi2Config, FqCoDelConfig, FqPieConfig, Info,
-    Pi2Config, PieConfig, PriorityConfig, PriorityKey, QUEUES, QueueConfig, QueueLimit, RedConfig,
-    Scalable, SfqConfig, ThresholdConfig,
+    DelayEstimate, DrrConfig, DrrKey, DualPi2Config, FqCoDelConfig, FqPieConfig, Info, Pi2Config,
+    PieConfig, PriorityConfig, PriorityKey, QUEUES, QueueConfig, QueueLimit, RedConfig, Scalable,
+    SfqConfig, ThresholdConfig,
 };
 use anabranch_units::{Bytes, Span};
 use toml::Value;
@@ -34,18 +34,13 @@ pub(super) fn read(f: &Fields<'_>) -> Result<Option<QueueConfig>, InputError> {
     let Some(q) = f.table("queue")? else { return Ok(None) };
     let mut queue = QueueConfig::default();
     Form::read_all(&q, |form| fields(form, &mut queue))?;
-    queue.validate().map_err(|error| in_field(&q, error))?;
+    queue.validate().map_err(|error| q.refuse(error))?;
     Ok(Some(queue))
 }
 
 /// The table that [`read`] reads as the same.
 pub(super) fn write(queue: &QueueConfig) -> Value {
     Form::written(|form| fields(form, &mut queue.clone())).into()
-}
-
-/// What a part of the network says of a field, with the field's path.
-pub(super) fn in_field(f: &Fields<'_>, error: ConfigError) -> InputError {
-    InputError::field(f.path(error.field), error.value, error.allowed)
 }
 
 fn usual(name: &str) -> Option<QueueConfig> {

@@ -2,7 +2,7 @@
 
 use super::custom;
 use super::form::{Form, Kind, by, quantity_shape};
-use super::queue::{amount, in_field};
+use super::queue::amount;
 use crate::InputError;
 use crate::fields::Fields;
 use crate::quantity::{Amount, Packets, Quantity};
@@ -135,9 +135,9 @@ fn level() -> impl Kind<Value = Level> {
 
 /// An error of the regulator of the direction at `f`, with its path.
 pub(super) fn error(f: &Fields<'_>, error: anabranch_network::ConfigError) -> InputError {
-    match error.field {
+    match &*error.field {
         // The regulator is what makes this wrong, and the queue where it is so.
-        "queue.limit" => in_field(f, error),
+        "queue.limit" => f.refuse(error),
         field => {
             InputError::field(f.path(&format!("regulator.{field}")), error.value, error.allowed)
         }

@@ -82,9 +82,7 @@ pub(super) fn read(f: Option<&Fields<'_>>) -> Result<SctpSpec, InputError> {
     if !spec.config.dynamic_addresses && !spec.address_changes.is_empty() {
         return Err(f.error("address_changes", "none without `dynamic_addresses`"));
     }
-    let wrong =
-        |e: anabranch_sctp::ConfigError| InputError::field(f.path(e.field), e.value, e.allowed);
-    spec.config.validate().map_err(wrong)?;
+    spec.config.validate().map_err(|error| f.refuse(error))?;
     Ok(spec)
 }
 

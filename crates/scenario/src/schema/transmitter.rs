@@ -2,7 +2,6 @@
 //! `schedule`, `trace` or `token_bucket`, and `delays`.
 
 use super::form::{Form, Kind, by, quantity, quantity_shape};
-use super::queue::in_field;
 use crate::InputError;
 use crate::fields::Fields;
 use crate::quantity::Quantity;
@@ -198,8 +197,8 @@ fn period(form: &mut Form<'_>, period: &mut Option<Span>) -> Result<(), InputErr
 
 /// An error of a schedule as a whole is one of its steps.
 fn of_steps(f: &Fields<'_>, error: anabranch_network::ConfigError) -> InputError {
-    match error.field {
-        "period" => in_field(f, error),
+    match &*error.field {
+        "period" => f.refuse(error),
         _ => InputError::field(f.path("steps"), error.value, error.allowed),
     }
 }

@@ -1,28 +1,10 @@
 //! Settings that no association can have are refused here.
 
 use super::{Config, InitialWindow, Probing};
+pub use anabranch_endpoint::ConfigError;
 use anabranch_units::Span;
 use anabranch_wire::sctp::kind;
-use std::fmt::{self, Display};
-
-/// A `ConfigError` names a setting that is out of its range.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct ConfigError {
-    /// `field` is the name of the field of [`Config`].
-    pub field: &'static str,
-    /// `value` is the value that it has.
-    pub value: String,
-    /// `allowed` says which values are allowed.
-    pub allowed: String,
-}
-
-impl fmt::Display for ConfigError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} = {}: allowed: {}", self.field, self.value, self.allowed)
-    }
-}
-
-impl std::error::Error for ConfigError {}
+use std::fmt::Display;
 
 /// Returns an error unless the value is `ok`.
 fn check(
@@ -31,8 +13,7 @@ fn check(
     value: &dyn Display,
     allowed: &str,
 ) -> Result<(), ConfigError> {
-    let error = || ConfigError { field, value: value.to_string(), allowed: allowed.into() };
-    if ok { Ok(()) } else { Err(error()) }
+    if ok { Ok(()) } else { Err(ConfigError::new(field, value, allowed)) }
 }
 
 impl Config {
