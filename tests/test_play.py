@@ -123,6 +123,17 @@ def test_what_is_no_request_is_refused(played: Server, body: bytes, kind: str, t
     assert played.ask("POST", f"{played.path}api/other", b"{}")[0] == 404
 
 
+@pytest.mark.parametrize("name", ["library:parking-lot", "lab:rtt"])
+def test_a_scenario_that_is_named_is_what_opens(name: str) -> None:
+    for named in server(name):
+        _status, _headers, body = named.ask("GET", f"{named.path}api/about")
+        assert json.loads(body)["first"] == name
+        status, found = named.run(name, duration=1)
+        assert status == 200, found["errors"]
+        assert found["flows"] and found["controls"]
+        assert named.run("library:dumbbell", duration=1)[0] == 200  # and others beside it
+
+
 def test_wrong_arguments_are_told_in_a_line(anabranch: Command, tmp_path: Path) -> None:
     wrong = tmp_path / "wrong.toml"
     wrong.write_text('hosts = ["a"]\nflows = 3\n', encoding="utf-8")

@@ -38,6 +38,13 @@ def failed(status: int, message: str) -> Answer:
     return Answer(status, 0.0, body)
 
 
+def _sent(file: Opened | None) -> Table | None:
+    """The scenario that was named as a worker gets it; one of the library it builds by its name."""
+    if file is None or file.entry is not None:
+        return None
+    return {"name": file.name, "file": file.file, "text": file.text}
+
+
 class Worker:
     """One process; it answers one request at a time."""
 
@@ -55,8 +62,7 @@ class Worker:
             stdout=asyncio.subprocess.PIPE,
         )
         worker = cls(process)
-        fields = {"name": file.name, "file": file.file, "text": file.text} if file else None
-        worker._send({"file": fields, "memory": memory})
+        worker._send({"file": _sent(file), "memory": memory})
         try:
             await asyncio.wait_for(worker._answer(), STARTING_S)
         except BaseException:
