@@ -142,32 +142,43 @@ def test_commands_of_the_overview(
     assert result.returncode == 0, result.stderr
 
 
-def test_the_page_of_failover_shows_what_its_programs_print(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("page", "outputs", "figure"),
+    [("howto/failover.md", 4, "failover.pdf"), ("tutorial.md", 3, "first.pdf")],
+)
+def test_a_page_shows_what_its_programs_print(
+    page: str, outputs: int, figure: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In the order of the page: a block of text is the output of the program or command before."""
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
     monkeypatch.setenv("BROWSER", "true")  # which `view` would open
     (tmp_path / "examples").symlink_to(ROOT / "examples")
-    text = (ROOT / "docs" / "howto" / "failover.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
     printed, compared = "", 0
     for kind, body in BLOCK.findall(text):
         if kind == "text":
-            assert body == printed
+            assert _without_ends(body) == _without_ends(printed)
             compared += 1
             continue
         command = ["sh", "-e", "-c", body]
+        if name := re.match(r"# (\S+\.(?:py|toml))\n", body):
+            (tmp_path / name[1]).write_text(body, encoding="utf-8")
+        if kind == "toml":
+            continue
         if kind == "python":
-            name = body.splitlines()[0].removeprefix("# ")
-            (tmp_path / name).write_text(body, encoding="utf-8")
-            command = [sys.executable, "-W", "error", name]
+            command = [sys.executable, "-W", "error", "-c", body]
             if "sys.argv" in body:  # the commands below give it its arguments
                 continue
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
         assert done.returncode == 0, f"{body}: {done.stderr}"
         printed = done.stdout
-    assert compared == 4
-    assert (tmp_path / "failover.pdf").read_bytes().startswith(b"%PDF")
+    assert compared == outputs
+    assert (tmp_path / figure).read_bytes().startswith(b"%PDF")
+
+
+def _without_ends(text: str) -> list[str]:
+    """The lines without blanks at their ends, which tables have."""
+    return [line.rstrip() for line in text.splitlines()]
 
 
 @pytest.mark.needs("cargo")

@@ -560,7 +560,7 @@ def test_the_command_shows_units_and_pairs(
     done = anabranch("sweep", plan, "--out", tmp_path / "out")
     assert done.returncode == 0, done.stderr
     assert re.search(r"reno .* [0-9]\.[0-9]{2} \([0-9.]+ to [0-9.]+\) Mbit/s", done.stdout)
-    assert re.search(r"cubic - reno .* bit/s +4", done.stdout)
+    assert re.search(r"cubic - reno .* Mbit/s +4", done.stdout)
     assert "e+0" not in done.stdout
     again = ("sweep", plan, "--out", tmp_path / "out", "--resume", "--table")
     both = anabranch(*again, "markdown")
@@ -616,12 +616,19 @@ def test_a_metric_has_one_unit_in_a_table() -> None:
          "ci_low": mean - 31_718.0, "ci_high": mean + 31_718.0, "n": 4}
         for value, mean in (("b", -621.0), ("c", -1_260_000.0), ("d", 3_900.0))
     ]  # fmt: skip
-    table = shown.differences([], rows, {"goodput": "bit/s"})
+    summary: list[CsvRow] = [
+        {"metric": "goodput", "mean": mean, "ci_low": mean, "ci_high": mean, "n": 4}
+        for mean in (9e5, 5.1e6)
+    ]
+    table = shown.differences([], rows, {"goodput": "bit/s"}, summary)
     assert [line[-2] for line in table.rows] == [
         "-0.001 (-0.032 to 0.031) Mbit/s",
         "-1.260 (-1.292 to -1.228) Mbit/s",
         "0.004 (-0.028 to 0.036) Mbit/s",
     ]
+    # That of the means, even where all differences are small.
+    table = shown.differences([], rows[::2], {"goodput": "bit/s"}, summary)
+    assert [line[-2].split()[-1] for line in table.rows] == ["Mbit/s"] * 2
 
 
 def test_replications_without_a_random_draw_are_told(

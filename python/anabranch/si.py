@@ -127,28 +127,50 @@ def texts(values: Iterable[float | None], unit: str = UNKNOWN, digits: int = 3) 
     return [text(value, unit, digits, scaled) for value in column]
 
 
-def estimate(each: Estimate, unit: str = UNKNOWN, scaled: Scale | None = None) -> str:
+def estimate(
+    each: Estimate, unit: str = UNKNOWN, scaled: Scale | None = None, least: int = 0
+) -> str:
     """Mean and interval in one unit: `13.0 (12.6 to 13.4) Mbit/s`.
 
     There are as many digits as the interval's width deserves: two of its half-width, and three of
-    a mean that is larger than that, but no more than four. Where all ends come out the same, the
-    mean stands alone.
+    a mean that is larger than that, or `least` after the point, but no more than four. Where all
+    ends come out the same, the mean stands alone.
     """
     if math.isnan(each.mean):
         return MISSING
     scaled = scaled or scale([each.mean], unit)
     shown = each.scaled(1 / scaled.factor)
-    half = (shown.ci_high - shown.ci_low) / 2
-    if each.n <= 1 or half == 0:
+    if each.n <= 1 or shown.ci_high == shown.ci_low:
         return text(each.mean, unit, scaled=scaled)
-    fine = _decimals(half, 2)
-    decimals = fine if half > abs(shown.mean) else max(_decimals(shown.mean, 3), fine)
     ends = (shown.mean, shown.ci_low, shown.ci_high)
-    decimals = min(decimals, _decimals(max(map(abs, ends)), MOST_DIGITS), 6)
+    most = _decimals(max(map(abs, ends)), MOST_DIGITS)
+    decimals = min(max(_deserved(shown), least), most, 6)
     if len({f"{end:z.{decimals}f}" for end in ends}) == 1:
         mean = round(shown.mean, decimals) + 0.0  # no minus before a zero
         return text(mean * scaled.factor, unit, MOST_DIGITS, scaled)
     return f"{shown.interval_text(decimals)} {scaled.unit}".rstrip()
+
+
+def estimates(column: Iterable[Estimate], unit: str, scaled: Scale) -> list[str]:
+    """A column of estimates in one unit. As many digits follow the point as the finest of them
+    deserves, where that makes no more than four in all.
+
+    >>> from anabranch.stats import Estimate
+    >>> column = [Estimate(8.99, 7.74, 10.24, 5), Estimate(10.2, 9, 11.4, 5)]
+    >>> estimates(column, "s", Scale(1.0, "s"))
+    ['8.99 (7.74 to 10.24) s', '10.20 (9.00 to 11.40) s']
+    """
+    every = list(column)
+    shown = [each.scaled(1 / scaled.factor) for each in every]
+    deserved = [_deserved(each) for each in shown if each.n > 1 and each.ci_high > each.ci_low]
+    return [estimate(each, unit, scaled, max(deserved, default=0)) for each in every]
+
+
+def _deserved(shown: Estimate) -> int:
+    """Digits after the point that an estimate with an interval deserves."""
+    half = (shown.ci_high - shown.ci_low) / 2
+    fine = _decimals(half, 2)
+    return fine if half > abs(shown.mean) else max(_decimals(shown.mean, 3), fine)
 
 
 def scale_of(estimates: Iterable[Estimate], unit: str) -> Scale:

@@ -60,8 +60,8 @@ def units(result: SweepResult) -> dict[str, str]:
 
 def sweep_tables(result: SweepResult) -> tuple[Shown, Shown]:
     """Means with their intervals, and paired differences, with units."""
-    names, unit = list(result.states[0].point.labels), units(result)
-    return means(names, result.summary(), unit), differences(names, result.pairs(), unit)
+    names, unit, rows = list(result.states[0].point.labels), units(result), result.summary()
+    return means(names, rows, unit), differences(names, result.pairs(), unit, rows)
 
 
 def sweep_charts(

@@ -21,7 +21,7 @@ class Shown:
 
 def means(names: Sequence[str], rows: Sequence[CsvRow], unit: Mapping[str, str]) -> Shown:
     """Means with their intervals, of the rows of `SweepResult.summary`; a metric has a unit."""
-    shown = _estimates(rows, "mean", unit)
+    shown = _estimates(rows, "mean", unit, _scales(rows, unit))
     lines = [
         [*(told(row[name]) for name in names), str(row["metric"]), mean, str(row["n"])]
         for row, mean in zip(rows, shown, strict=True)
@@ -29,10 +29,20 @@ def means(names: Sequence[str], rows: Sequence[CsvRow], unit: Mapping[str, str])
     return Shown([*names, "metric", "mean", "n"], lines)
 
 
-def differences(names: Sequence[str], rows: Sequence[CsvRow], unit: Mapping[str, str]) -> Shown:
-    """Paired differences, of the rows of `SweepResult.pairs`."""
+def differences(
+    names: Sequence[str],
+    rows: Sequence[CsvRow],
+    unit: Mapping[str, str],
+    summary: Sequence[CsvRow],
+) -> Shown:
+    """Paired differences, of the rows of `SweepResult.pairs`, in the units of the means in the
+    rows of `SweepResult.summary`."""
     apart = {metric: si.unit_of_difference(each) for metric, each in unit.items()}
-    shown = _estimates(rows, "difference", apart)
+    scaled = {
+        metric: si.scale((), apart[metric]) if apart[metric] == si.POINTS else each
+        for metric, each in _scales(summary, unit).items()
+    }
+    shown = _estimates(rows, "difference", apart, scaled)
     lines = [
         [
             f"{told(row['value'])} - {told(row['against'])}",
@@ -88,17 +98,29 @@ def told(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _estimates(rows: Sequence[CsvRow], name: str, unit: Mapping[str, str]) -> list[str]:
-    """The estimates of the column `name`; those of one metric have one unit."""
+def _scales(rows: Sequence[CsvRow], unit: Mapping[str, str]) -> dict[str, si.Scale]:
+    """The one unit in which the means of a metric are shown."""
+    of = _by_metric(rows, "mean")
+    return {metric: si.scale_of(each, unit[metric]) for metric, each in of.items()}
+
+
+def _estimates(
+    rows: Sequence[CsvRow], name: str, unit: Mapping[str, str], scaled: Mapping[str, si.Scale]
+) -> list[str]:
+    """The estimates of the column `name`."""
+    shown = {
+        metric: iter(si.estimates(each, unit[metric], scaled[metric]))
+        for metric, each in _by_metric(rows, name).items()
+    }
+    return [next(shown[str(row["metric"])]) for row in rows]
+
+
+def _by_metric(rows: Sequence[CsvRow], name: str) -> dict[str, list[Estimate]]:
+    """The estimates of the column `name` of each metric, in the order of the rows."""
     of: dict[str, list[Estimate]] = {}
     for row in rows:
         of.setdefault(str(row["metric"]), []).append(_estimate(row, name))
-    scales = {metric: si.scale_of(each, unit[metric]) for metric, each in of.items()}
-    return [
-        si.estimate(_estimate(row, name), unit[metric], scales[metric])
-        for row in rows
-        for metric in [str(row["metric"])]
-    ]
+    return of
 
 
 def _estimate(row: Mapping[str, Any], name: str) -> Estimate:
