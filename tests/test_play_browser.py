@@ -297,7 +297,9 @@ def test_the_lab_opens_its_exercises(chromium: Any, played: Server) -> None:
         before = drawn(tab)
         tab.locator(".exercise li button").first.click()  # a step that says at which pace
         tab.wait_for_function(DRAWN % before)
-        assert tab.locator(".player select").input_value() == "0.1"
+        pace = tab.locator(".player select")
+        assert pace.input_value() == "0.1"
+        assert pace.locator("option:checked").text_content() == "1/10 of real time"
         tab.locator(".exercise summary").click()
         assert tab.locator(".exercise details[open]").count() == 1
         tab.locator(".exercise nav button", has_text="The sawtooth").click()
@@ -313,6 +315,58 @@ def test_the_lab_opens_its_exercises(chromium: Any, played: Server) -> None:
         remembered(tab, "b.links.bottleneck.buffer=10")
         tab.locator("text=Close the lab").click()
         assert tab.locator(".exercise").count() == 0
+
+
+def test_another_scenario_leaves_the_lab_open(chromium: Any, played: Server) -> None:
+    """With its exercise, where it has one; only the button closes the lab."""
+    with page(chromium, played, "#scenario=lab:slow-start&lab=slow-start") as tab:
+        for name, title in [("lab:losses", "Seven losses"), ("lab:dumbbell", "Seven losses")]:
+            before = drawn(tab)
+            tab.locator("header select").select_option(name)
+            tab.wait_for_function(DRAWN % before)
+            assert tab.locator("#exercise-title").text_content() == title
+        tab.locator("text=Close the lab").click()
+        assert tab.locator(".exercise").count() == 0
+
+
+BOXES = """() => [...document.querySelectorAll(".tables table")].map((it) => {
+  const { left, right, top, bottom } = it.getBoundingClientRect();
+  return { left, right, top, bottom };
+})"""
+
+
+@pytest.mark.parametrize(("width", "settings"), [(1440, 1), (1366, 2), (768, 1)])
+def test_tables_stand_below_the_picture_beside_each_other(
+    chromium: Any, played: Server, width: int, settings: int
+) -> None:
+    """None over another, and no number broken over two lines."""
+    state = "#scenario=lab:slow-start&lab=slow-start" + ("&compare=1" if settings == 2 else "")
+    with page(chromium, played, state, width=width) as tab:
+        tab.wait_for_function(DRAWN % (settings - 1))
+        boxes = tab.evaluate(BOXES)
+        assert len(boxes) == 2 * settings and boxes[0]["bottom"] < 768
+        for at, one in enumerate(boxes):
+            for other in boxes[:at]:
+                beside = one["left"] >= other["right"] or other["left"] >= one["right"]
+                assert beside or one["top"] >= other["bottom"] or other["top"] >= one["bottom"]
+        cell, head = (
+            tab.locator(f"table.flows {which} tr").first.bounding_box()["height"]
+            for which in ("tbody", "thead")
+        )
+        assert cell < 1.5 * head
+
+
+def test_many_lines_are_told_by_the_table(chromium: Any, played: Server) -> None:
+    """Where a chart has too many lines for a legend, each flow's row has its look."""
+    with page(chromium, played, "#scenario=library:rrul&a.duration=8") as tab:
+        chart = tab.locator('[data-chart="rate"]')
+        assert chart.locator(".u-legend:visible").count() == 0
+        assert "the table of flows has the colour and the dash" in chart.text_content()
+        looks = tab.evaluate(
+            """() => [...document.querySelectorAll(".flows .swatch")].map((it) =>
+            [getComputedStyle(it).color, getComputedStyle(it).borderTopStyle].join())"""
+        )
+        assert len(looks) > 8 and len(set(looks)) == len(looks)
 
 
 def test_a_fast_link_with_a_name_keeps_its_row(chromium: Any, played: Server) -> None:

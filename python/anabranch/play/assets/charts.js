@@ -6,9 +6,15 @@ import { colour, onTheme } from "./theme.js";
 
 export const PALETTE = ["c0", "c1", "c2", "c3", "c4", "c5", "c6"];
 const DASHES = [[], [7, 4], [2, 3], [9, 3, 2, 3]];
-const STYLES = ["solid", "dashed", "dotted", "double"]; // of their samples in legends
+const STYLES = ["solid", "dashed", "dotted", "double"]; // of their samples in legends and tables
 const MOST = 16; // lines of a chart
-const NAMED = 8; // lines that a chart names; the table below has the colours of all
+const NAMED = 8; // lines that a chart names; the table of flows has the looks of all
+
+// The colour and the dash of the flow of this number, or of its path.
+const looks = (index, path = 0) => ({ colour: PALETTE[index % PALETTE.length], dash: (path + Math.floor(index / PALETTE.length)) % DASHES.length });
+
+// How a line of the flow of this number is drawn in a table: its colour and the style of its border.
+export const sample = (index) => { const { colour, dash } = looks(index); return [colour, STYLES[dash]]; };
 
 const KINDS = [
   { what: "rate", title: "Data arriving at receivers", unit: "Mbit/s", scale: 1 },
@@ -72,8 +78,9 @@ export const prepared = (result) => {
       const index = kind.what === "queue" ? order.queues.indexOf(line.name) + 4 : Math.max(flows.indexOf(flow), 0);
       const path = kind.what === "queue" ? 0 : order.paths.get(flow).indexOf(line.name);
       line.rank = [index, path];
-      line.colour = PALETTE[index % PALETTE.length];
-      line.dash = DASHES[(path + Math.floor(index / PALETTE.length)) % DASHES.length];
+      const { colour, dash } = looks(index, path);
+      line.colour = colour;
+      line.dash = DASHES[dash];
       line.label = kind.what === "queue" ? line.name : lane(line.name);
     }
     found.sort((a, b) => a.rank[0] - b.rank[0] || a.rank[1] - b.rank[1]);
@@ -170,6 +177,7 @@ const Chart = ({ kind, chart, top, sync, clock }) => {
     <figure class="chart" data-chart=${kind.what}>
       <figcaption>${chart.title} <span class="soft">(${kind.unit}${chart.segment ? `; at the right segments of ${chart.segment} bytes` : ""})</span></figcaption>
       <div class="plot" role="img" aria-label=${`${chart.title} over time: ${means || "nothing"}`} ref=${host}></div>
+      ${chart.lines.length > NAMED ? html`<p class="note">${chart.lines.length} lines${chart.lines.length === MOST ? " at most" : ""}: the table of flows has the colour and the dash of each.</p>` : null}
       ${chart.lines.length === 0 ? html`<p class="empty">Nothing waited.</p>` : null}
     </figure>`;
 };

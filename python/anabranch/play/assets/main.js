@@ -44,7 +44,11 @@ const useActions = (about, setActive, clock, setPace) => {
     ...known, state, address, set, compare,
     turn: (side) => (id, value) => set(side, { ...latest.current.sides[side], [id]: value }),
     reset: (side) => (id) => set(side, without(latest.current.sides[side], [id])),
-    open: (scenario) => goTo({ scenario, exercise: "", compare: false, sides: { a: {}, b: {} } }),
+    open: (scenario) => {
+      // An open lab stays open: with the exercise of this scenario, if it has one.
+      const exercise = latest.current.exercise && (about.lab.exercises.find((it) => it.scenario === scenario)?.id ?? latest.current.exercise);
+      goTo({ scenario, exercise, compare: false, sides: { a: {}, b: {} } });
+    },
     exercise: (it, step) => {
       if (step?.pace || !step) setPace(step?.pace ?? 0);
       goTo({ scenario: it.scenario, exercise: it.id, compare: Boolean(step?.b), sides: { a: { ...step?.a }, b: { ...step?.b } } });

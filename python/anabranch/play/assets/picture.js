@@ -193,7 +193,8 @@ class Painter {
       const [x, y] = this.places.get(name);
       if (this.dense && kind !== "host") { pen.fillStyle = colours.card; pen.strokeStyle = colours.soft; pen.beginPath(); pen.arc(x, y, 5, 0, 7); pen.fill(); pen.stroke(); continue; }
       const text = kind === "host" ? name : name.slice(0, 6);
-      const half = kind === "host" ? Math.max(pen.measureText(text).width / 2 + 8, 22) : 17;
+      pen.font = kind === "host" ? "600 12px system-ui, sans-serif" : "10px system-ui, sans-serif";
+      const half = kind === "host" ? Math.max(pen.measureText(text).width / 2 + 8, 22) : Math.max(pen.measureText(text).width / 2 + 5, 17);
       pen.fillStyle = colours.card;
       pen.strokeStyle = colours.soft;
       pen.lineWidth = 1.5;
@@ -204,7 +205,6 @@ class Painter {
       pen.stroke();
       pen.fillStyle = colours.ink;
       pen.textAlign = "center";
-      pen.font = kind === "host" ? "600 12px system-ui, sans-serif" : "10px system-ui, sans-serif";
       pen.fillText(text, x, y);
       pen.font = "12px system-ui, sans-serif";
     }

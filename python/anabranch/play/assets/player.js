@@ -60,10 +60,10 @@ export const Player = ({ clock, pace, setPace, end, picture, journeys, load }) =
       <button type="button" onClick=${() => step(-1)} aria-label="Packet before">◂ packet</button>
       <button type="button" onClick=${() => step(1)} aria-label="Next packet">packet ▸</button>
       <label>Pace <select value=${String(speed)} onChange=${(event) => setPace(Number(event.target.value))}>
-        ${PACES.map((it) => html`<option value=${String(it)} selected=${it === speed}>${it === 1 ? "real time" : `1/${Math.round(1 / it)}`}</option>`)}
+        ${PACES.map((it) => html`<option value=${String(it)} selected=${it === speed}>${it === 1 ? "real time" : `1/${Math.round(1 / it)} of real time`}</option>`)}
       </select></label>
       <input class="date" type="range" min="0" max="10000" ref=${slider} aria-label="Date in the run" onInput=${(event) => { setTold(""); clock.set((Number(event.target.value) / 10000) * clock.end); }} />
       <output ref=${shown}></output>
-      <p class="told" aria-live="polite">${told || `A packet takes ${span(Math.min(...picture.flows.flatMap((flow) => Object.values(flow.ways).map((way) => way.reduce((sum, hop) => sum + hop[3], 0)))))} or more one way; click a chart to go there.`}</p>
+      <p class="told" aria-live="polite">${told || `A packet takes ${span(Math.min(...picture.flows.flatMap((flow) => Object.values(flow.ways).map((way) => way.reduce((sum, hop) => sum + hop[3], 0)))))} or more one way. A click on a chart goes to that date.`}</p>
     </div>`;
 };

@@ -1,9 +1,14 @@
 // What came of a run, in numbers: a row for each flow, a row for each busy link.
 import { html } from "./standalone.module.js";
-import { PALETTE } from "./charts.js";
+import { sample } from "./charts.js";
 import { lane, significant, span } from "./format.js";
 
-const MOST = 12;
+const MOST = 16; // as many as a chart has lines
+
+const Swatch = ({ index }) => {
+  const [colour, style] = sample(index);
+  return html`<span class=${`swatch ${colour}`} style=${{ borderTopStyle: style }}></span>`;
+};
 
 // What flows and their paths have in common.
 const cells = (row, total, done) => html`
@@ -20,7 +25,7 @@ export const Results = ({ result }) => {
       <table class="flows"><caption class="sr">Flows</caption>
         <thead><tr><th scope="col">flow</th><th scope="col" class="n" title="of flows that go on the mean over the second half of the run">Mbit/s</th><th scope="col" class="n">share</th>${ends ? html`<th scope="col" class="n">done</th>` : null}<th scope="col" class="n">sent again</th><th scope="col" class="n">timeouts</th><th scope="col" class="n" title="smoothed, mean over the second half of the run">mean RTT</th></tr></thead>
         <tbody>${result.flows.slice(0, MOST).map((flow, index) => html`
-          <tr key=${flow.flow}><th scope="row"><span class=${`swatch ${PALETTE[index % PALETTE.length]}`}></span>${flow.flow}</th>
+          <tr key=${flow.flow}><th scope="row"><${Swatch} index=${index} />${flow.flow}</th>
             ${cells(flow, total, ends ? html`<td class="n">${flow.finish_s === null ? "–" : span(flow.finish_s)}</td>` : null)}</tr>
           ${flow.paths.map((path) => html`<tr key=${path.path} class="path"><th scope="row">${lane(path.path)}</th>${cells(path, total, ends ? html`<td></td>` : null)}</tr>`)}`)}
         </tbody>

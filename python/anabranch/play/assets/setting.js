@@ -18,8 +18,8 @@ export const Setting = ({ side, result, state, tops, journeys, clock, address })
     <section class=${result.stale ? "setting stale" : "setting"} aria-label=${label}>
       ${state.compare ? html`<h3>${label} <span class="soft">${turned(changes)}</span></h3>` : null}
       <${Picture} picture=${result.picture} drawn=${result.drawn} journeys=${journeys} clock=${clock} />
-      <${Charts} side=${side} drawn=${result.drawn} tops=${tops} clock=${clock} />
       <${Results} result=${result} />
+      <${Charts} side=${side} drawn=${result.drawn} tops=${tops} clock=${clock} />
       <${Take} side=${side} scenario=${state.scenario} changes=${changes} address=${address} />
     </section>`;
 };
