@@ -127,6 +127,15 @@ def texts(values: Iterable[float | None], unit: str = UNKNOWN, digits: int = 3) 
     return [text(value, unit, digits, scaled) for value in column]
 
 
+def counted(count: int, what: str) -> str:
+    """How many there are of what has a plural in s.
+
+    >>> counted(1, "timeout"), counted(1200, "packet")
+    ('1 timeout', '1,200 packets')
+    """
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
 def estimate(
     each: Estimate, unit: str = UNKNOWN, scaled: Scale | None = None, least: int = 0
 ) -> str:

@@ -164,7 +164,7 @@ def _grouped(lane: str, kind: str, times: NDArray[Any], what: str) -> Iterator[E
     for first, last in _runs(times, BURST_S):
         count = last - first + 1
         until = float(times[last]) if times[last] > times[first] else None
-        yield Event(float(times[first]), until, lane, kind, f"{_packets(count)} {what}")
+        yield Event(float(times[first]), until, lane, kind, f"{si.counted(count, 'packet')} {what}")
 
 
 def _data(result: Recorded) -> Iterator[Event]:
@@ -180,12 +180,8 @@ def _data(result: Recorded) -> Iterator[Event]:
             continue
         fresh = series["time_s"][~np.asarray(series["retransmission"], dtype=bool)]
         for first, last in _runs(fresh, PAUSE * result.run.end_s):
-            detail = f"{_packets(last - first + 1)} of new data"
+            detail = f"{si.counted(last - first + 1, 'packet')} of new data"
             yield Event(float(fresh[first]), float(fresh[last]), lane, "data", detail)
-
-
-def _packets(count: int) -> str:
-    return f"{count:,} packet{'' if count == 1 else 's'}"
 
 
 def _runs(times: NDArray[Any], gap_s: float) -> Iterator[tuple[int, int]]:

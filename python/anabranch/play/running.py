@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import importlib
-import math
 import time
 import tomllib
 from collections.abc import Callable, Mapping
@@ -24,7 +23,7 @@ from anabranch.play.series import (
     late_goodput,
     late_mean,
     late_path_rate,
-    late_samples,
+    late_rtt,
     segments,
 )
 from anabranch.rows import Flow
@@ -155,7 +154,7 @@ class Work:
             raise Refused({"errors": errors, **stands}) from None
 
 
-def _charted(turned: Work) -> list[Table]:
+def charted(turned: Work) -> list[Table]:
     """What is observed for the charts: sampled where it is known when the run ends."""
     ends = "duration" in turned.turned.document
     each = turned.longest_s() / SAMPLES
@@ -199,7 +198,7 @@ def _slowest(network: Network) -> dict[str, float]:
 def _run(turned: Work, _request: Table) -> Table:
     """Charts, the picture, a row for each flow and what the page says of them."""
     started = time.perf_counter()
-    result = turned.run(_charted(turned))
+    result = turned.run(charted(turned))
     ran = time.perf_counter()
     end_s = max(result.run.end_s, 1e-9)
     series = drawn(result, end_s)
@@ -222,19 +221,12 @@ def _run(turned: Work, _request: Table) -> Table:
     return answer
 
 
-def _rtt(result: RunResult, series_name: str) -> float | None:
-    """Mean of the smoothed round-trip time in the second half of the run, in seconds."""
-    series = result.series.get(series_name)
-    mean = math.nan if series is None else late_samples(series, result.run.end_s)
-    return mean if math.isfinite(mean) else None
-
-
 def _flows(result: RunResult, resolved: Table) -> list[Table]:
     found = segments(resolved)
     return [
         {
             "segment": found.get(flow.flow, found.get(flow.flow.rpartition("-")[0])),
-            "rtt_s": _rtt(result, f"{flow.flow}.srtt"),
+            "rtt_s": late_rtt(result, f"{flow.flow}.srtt"),
             "flow": flow.flow,
             "protocol": flow.protocol,
             "mbps": late_goodput(result, flow),
@@ -260,7 +252,7 @@ def _paths(result: RunResult, flow: Flow) -> list[Table]:
             "mbps": late_path_rate(result, flow, path),
             "resent": path.retransmitted_packets,
             "timeouts": path.timeouts,
-            "rtt_s": _rtt(result, f"{lane_of(result, path)}.path_srtt"),
+            "rtt_s": late_rtt(result, f"{lane_of(result, path)}.path_srtt"),
         }
         for path in paths
     ]

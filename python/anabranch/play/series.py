@@ -83,19 +83,26 @@ def drawn(result: Recorded, end_s: float) -> Table:
 
 def late_mean(columns: Mapping[str, Any], end_s: float) -> float:
     """The mean of a step series over the second half of a run, by time; zero before its begin."""
+    at, values = _late_steps(columns, end_s)
+    return float(np.where(at >= 0, values[np.maximum(at, 0)], 0).mean()) if len(values) else 0.0
+
+
+def late_rtt(result: Recorded, name: str) -> float | None:
+    """The mean of a series of round-trip times over the second half of the run, by time, in
+    seconds; none before the first."""
+    at, values = _late_steps(result.series.get(name, {"time_s": [], "value": []}), result.run.end_s)
+    known = at[at >= 0]
+    return float(values[known].mean()) if len(known) else None
+
+
+def _late_steps(
+    columns: Mapping[str, Any], end_s: float
+) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """The values of a step series, and which of them stands at each of many dates in the second
+    half of a run; -1 before the first."""
     grid = np.linspace(end_s / 2, end_s, 20_000)
     at = np.searchsorted(columns["time_s"], grid, side="right") - 1
-    values = np.asarray(columns["value"], dtype=float)
-    if not len(values):
-        return 0.0
-    return float(np.where(at >= 0, values[np.maximum(at, 0)], 0).mean())
-
-
-def late_samples(columns: Mapping[str, Any], end_s: float) -> float:
-    """The mean of the samples in the second half of a run; not a number if there are none."""
-    late = np.asarray(columns["time_s"]) > end_s / 2
-    values = np.asarray(columns["value"], dtype=float)[late]
-    return float(np.mean(values)) if len(values) else float("nan")
+    return at, np.asarray(columns["value"], dtype=float)
 
 
 def late_goodput(result: Recorded, flow: Flow) -> float:

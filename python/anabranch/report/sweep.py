@@ -45,12 +45,8 @@ def summary(result: SweepResult) -> str:
     counts = {name: len({each[name] for each in labels}) for name in labels[0]}
     varied = ", ".join(f"{name} ({count})" for name, count in counts.items() if count > 1)
     points, runs = len(labels), sum(state.within() for state in result.states)
-    told = f"{_counted(points, 'point')}, {_counted(runs, 'run')}"
+    told = f"{si.counted(points, 'point')}, {si.counted(runs, 'run')}"
     return f"{told}. Varied, with the number of values: {varied}." if varied else f"{told}."
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def units(result: SweepResult) -> dict[str, str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from anabranch.experiment import RunResult
 from anabranch.play.lab.course import Exercise, exercises
-from anabranch.play.lab.measures import MEASURES, run
+from anabranch.play.lab.measures import COUNTED, MEASURES, run
 
 HEAD = """\
 # The lab: answers
@@ -28,8 +28,19 @@ def measured(exercise: Exercise) -> dict[str, str]:
         key = json.dumps(each.set, sort_keys=True)
         if key not in runs:
             runs[key] = run(exercise.scenario, each.set)
-        found[each.name] = f"{MEASURES[each.measure](runs[key], each.of):.{each.digits}f}"
+        found[each.name] = shown(MEASURES[each.measure](runs[key], each.of), each.measure)
     return found
+
+
+def shown(value: float, measure: str) -> str:
+    """A number with the digits that it has on the page, or as counted.
+
+    >>> shown(9.6532, "goodput"), shown(96.04, "used"), shown(143.6, "peak")
+    ('9.65', '96.0', '144')
+    """
+    if measure in COUNTED:
+        return f"{value:.0f}"
+    return f"{value:.1f}" if measure == "used" else f"{float(f'{value:.3g}'):.12g}"
 
 
 def page() -> str:

@@ -47,7 +47,6 @@ class Measure:
     """The flow, link or path."""
     unit: str
     says: str
-    digits: int
     set: Changes
 
 

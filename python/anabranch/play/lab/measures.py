@@ -7,27 +7,24 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from anabranch.errors import InputError
-from anabranch.experiment import RunResult, Scenario
-from anabranch.play import code
+from anabranch.experiment import RunResult
 from anabranch.play.controls import turn
 from anabranch.play.controls.control import Value
 from anabranch.play.document import opened
-from anabranch.play.series import late_goodput, late_mean, late_path_rate, late_samples
+from anabranch.play.running import Work, charted
+from anabranch.play.series import late_goodput, late_mean, late_path_rate, late_rtt
 from anabranch.rows import Flow
-
-OBSERVED = ("cwnd", "srtt", "received")
-"""What runs of the lab observe for their measures; and packets, and the queues of all links."""
 
 
 def run(scenario: str, changes: Mapping[str, Value]) -> RunResult:
     """The run of a setting, as the playground runs it."""
-    turned = turn(opened(scenario), changes)
+    source = opened(scenario)
+    turned = turn(source, changes)
     if turned.errors or turned.ignored:
         told = [str(error) for error in turned.errors] + turned.ignored
         raise InputError(f"{scenario}: {'; '.join(told)}")
-    observed = [{"what": what, "interval": "10 ms"} for what in OBSERVED]
-    document = {**turned.document, "observe": [*observed, {"what": "packets"}, {"what": "queue"}]}
-    return Scenario(code.as_toml(document), scenario).run()
+    work = Work(source, turned)
+    return work.run(charted(work))
 
 
 def _flows(result: RunResult, of: str) -> list[Flow]:
@@ -77,7 +74,10 @@ def used(result: RunResult, of: str) -> float:
 
 def rtt(result: RunResult, of: str) -> float:
     """Mean of the smoothed round-trip time in the second half of the run, in milliseconds."""
-    return late_samples(result.series[f"{of}.srtt"], result.run.end_s) * 1e3
+    found = late_rtt(result, f"{of}.srtt")
+    if found is None:
+        raise InputError.about("lab", "of", of, "a flow with a round-trip time")
+    return found * 1e3
 
 
 def queue(result: RunResult, of: str) -> float:
@@ -108,5 +108,7 @@ def path_rate(result: RunResult, of: str) -> float:
 
 
 _ALL = (goodput, finish, timeouts, resent, dropped, used, rtt, queue, peak, moved, path_rate)
+COUNTED = ("timeouts", "resent", "dropped", "peak", "moved")
+"""Of which whole numbers are told."""
 MEASURES: Mapping[str, Callable[[RunResult, str], float]] = {each.__name__: each for each in _ALL}
 """By the name that the course has for them."""

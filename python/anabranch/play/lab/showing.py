@@ -13,18 +13,30 @@ from anabranch import si
 from anabranch.experiment import RunResult
 from anabranch.play.controls.control import Value
 from anabranch.play.lab.course import setting
-from anabranch.play.series import RATES, late_goodput, late_path_rate, segments
+from anabranch.play.series import (
+    RATES,
+    late_goodput,
+    late_mean,
+    late_path_rate,
+    late_rtt,
+    segments,
+)
 from anabranch.plot import scale_of, throughput
+from anabranch.rows import Flow, Path
 
 KINDS = ("delivery", "cwnd", "queue", "srtt")
 """What is drawn, a row each."""
+SHORT = 0.1
+"""Packets in the mean up to which there is nothing to say of a queue."""
 
 
 def show(
     scenario: str, *settings: Mapping[str, Value], kinds: Sequence[str] = KINDS
 ) -> list[RunResult]:
-    """Runs a scenario of the lab once for each setting, prints what came of its flows, and draws
-    rates, windows, queues and round-trip times beside each other; returns the results."""
+    """Runs a scenario of the lab once for each setting, prints what came of its flows and of the
+    queues of its links, and draws rates, windows, queues and round-trip times beside each other;
+    returns the results. Rates of flows that go on, round-trip times and queues are means over the
+    second half of the run."""
     runs = [setting(scenario, dict(changes)).run() for changes in settings]
     for run, changes in zip(runs, settings, strict=True):
         _print(run, changes)
@@ -38,13 +50,25 @@ def _print(run: RunResult, changes: Mapping[str, Value]) -> None:
     for flow in run.flows:
         done = "" if flow.finish_s is None else f", done after {si.text(flow.finish_s, 's')}"
         rate = si.text(late_goodput(run, flow) * 1e6, "bit/s")
-        again = f"{flow.retransmitted_packets} packets sent again, {flow.timeouts} timeouts"
-        print(f"  {flow.flow}: {rate}, {again}{done}")
+        rtt = late_rtt(run, f"{flow.flow}.srtt")
+        trip = "" if rtt is None else f", mean RTT {si.text(rtt, 's')}"
+        print(f"  {flow.flow}: {rate}{trip}, {_again(flow)}{done}")
         for path in (each for each in run.paths if each.flow == flow.flow and each.packets):
             over = late_path_rate(run, flow, path)
             rate = si.MISSING if over is None else si.text(over * 1e6, "bit/s")
-            again = f"{path.retransmitted_packets} packets sent again, {path.timeouts} timeouts"
-            print(f"    {path.from_} to {path.to}: {rate}, {again}")
+            print(f"    {path.from_} to {path.to}: {rate}, {_again(path)}")
+    for link in run.links:
+        waiting = run.series.get(f"{link.name}.queue")
+        mean = 0.0 if waiting is None else late_mean(waiting, run.run.end_s)
+        if link.dropped or mean > SHORT:
+            queue = f"mean queue {si.number(mean)} packets"
+            print(f"  {link.name}: {queue}, {link.dropped:,} dropped")
+
+
+def _again(row: Flow | Path) -> str:
+    """What was sent again, and how often the timer expired."""
+    packets = si.counted(row.retransmitted_packets, "packet")
+    return f"{packets} sent again, {si.counted(row.timeouts, 'timeout')}"
 
 
 def _draw(runs: Sequence[RunResult], kinds: Sequence[str]) -> Figure:
