@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import doctest
+import re
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from anabranch.evaluate import evaluating, paths
 from anabranch.evaluate.check import Rule, Scale
 from anabranch.evaluate.checks import ALL, alone, sharing
 from anabranch.experiment import RunResult
+from anabranch.report.study import write_card
 from anabranch.rows import Link
 from anabranch.stats import Estimate
 from anabranch.studies.results import StudyResult
@@ -92,8 +94,9 @@ def test_the_card_of_an_earlier_check_stays(tmp_path: Path) -> None:
     kept = evaluate.with_earlier(tmp_path, "cubic", ("ecn", "fairness"))
     assert kept == ("fairness", "short-flows", "ecn")
     assert evaluate.with_earlier(tmp_path, "cubic", ()) == ()  # all checks
-    with pytest.raises(InputError, match="has the card of cubic"):
-        evaluate.with_earlier(tmp_path, "bbr", ())
+    fits = re.escape(f"--out {tmp_path}-m-py-Mine: this one has the card of cubic")
+    with pytest.raises(InputError, match=fits):
+        evaluate.with_earlier(tmp_path, "m.py:Mine", ())
 
 
 def test_no_interval_goes_beyond_what_a_quantity_can_be() -> None:
@@ -217,6 +220,15 @@ def test_a_greedy_algorithm_is_found_out(anabranch: Command, tmp_path: Path) -> 
     assert before == after
 
 
+def test_a_card_without_figures_has_no_heading_for_them(tmp_path: Path) -> None:
+    """As that of a check which draws none."""
+    card = evaluate.Card("cubic", ["cubic"], [], {}, {})
+    found = StudyResult("evaluate", "Report card", "", "", "", "quick", [], [], [], [], "")
+    write_card(tmp_path, card, found)
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "Figures</h2>" not in text and "Drag" not in text.partition("<script")[0]
+
+
 def test_a_controller_of_ones_own(anabranch: Command, tmp_path: Path) -> None:
     """It fills a short buffer, and loses more there than the standards."""
     checks = ["--check", "small-buffer", "--check", "data-centre"]
@@ -248,6 +260,12 @@ def test_wrong_input_is_told_before_anything_runs(
     done = forked("evaluate", *arguments, "--quick", "--out", str(tmp_path))
     assert done.returncode == 2 and expected in done.stderr, done.stderr
     assert not (tmp_path / "runs").exists()
+
+
+def test_the_help_lists_the_checks(forked: Command) -> None:
+    told = " ".join(forked("evaluate", "--help").stdout.split())
+    assert f"Checks of RFC 9743, {len(ALL)}: collapse, " in told
+    assert "share-beside-cubic, share-beside-reno, random-loss." in told
 
 
 def test_descriptions_show_what_happens() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 
 import click
@@ -13,13 +14,22 @@ from anabranch.commands.field import evaluate_field
 from anabranch.commands.options import PATH, VERDICT_STYLE, console, jobs_option
 from anabranch.errors import InputError
 from anabranch.evaluate import Card
+from anabranch.evaluate.checks import ALL, FIELD
 from anabranch.files import output_directory
 from anabranch.native import interruptible
 from anabranch.report.study import write_card
 from anabranch.studies.study import Context, Strength
 
+CHECKS = "\b\n" + textwrap.fill(
+    f"Checks of RFC 9743, {len(ALL)}: {', '.join(check.name for check in ALL)}. Beside them, of the"
+    f" table of several: {', '.join(check.name for check in FIELD[len(ALL) :])}.",
+    width=76,
+    break_on_hyphens=False,
+)
+"""Below the help; a name stays whole."""
 
-@click.command()
+
+@click.command(epilog=CHECKS)
 @click.argument("algorithms", nargs=-1, metavar="[ALGORITHM]...")
 @click.option("--all", "everything", is_flag=True, help="Every one of `anabranch list algorithms`.")
 @click.option(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from pathlib import Path, PurePath
 
@@ -96,7 +97,10 @@ def with_earlier(directory: Path, label: str, names: Sequence[str]) -> tuple[str
         return tuple(names)
     other = earlier.title.removeprefix(TITLE)
     if other != label:
-        allowed = f"a folder of its own: this one has the card of {other}"
+        fits = directory.with_name(
+            f"{directory.name}-{re.sub('[^A-Za-z0-9]+', '-', label).strip('-')}"
+        )
+        allowed = f"a folder of its own, as --out {fits}: this one has the card of {other}"
         raise InputError.about(str(directory), "--out", str(directory), allowed)
     known = {check.name for check in FIELD}
     kept = [claim.claim for claim in earlier.claims if claim.claim in known]
