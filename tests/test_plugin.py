@@ -245,6 +245,17 @@ def test_names_that_cargo_would_not_take_are_refused(name: str, tmp_path: Path) 
     assert not (tmp_path / "folder").exists()
 
 
+def test_the_folder_names_the_library_where_cargo_puts_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CARGO_TARGET_DIR", str(tmp_path / "elsewhere"))
+    folder = plugin.write("my-aimd", tmp_path / "mine")
+    library = tmp_path / "elsewhere" / "release" / "libmy_aimd.so"
+    for name in ("README.md", "scenario.toml"):
+        text = (folder / name).read_text("utf-8")
+        assert str(library) in text and "target/release" not in text
+
+
 def test_a_folder_with_something_in_it_is_left_alone(anabranch: Command, tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("mine", "utf-8")
     done = anabranch("new", "algorithm", "law", "--out", tmp_path)

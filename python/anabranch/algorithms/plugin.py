@@ -8,6 +8,7 @@ of the Anabranch that wrote it.
 from __future__ import annotations
 
 import functools
+import os
 import re
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -25,6 +26,9 @@ ENDINGS = (".so", ".dylib", ".dll")
 
 TEMPLATE_NAME = "my-law"
 """The name in the template's files, also as `my_law`."""
+
+BUILT = "target/release"
+"""Where cargo puts the library, in the template's files, unless CARGO_TARGET_DIR says otherwise."""
 
 _NAME = re.compile(r"[a-z][a-z0-9]*([-_][a-z0-9]+)*")
 
@@ -56,6 +60,8 @@ def write(name: str, folder: Path) -> Path:
         raise InputError.about("new algorithm", "folder", str(folder), allowed)
     output_directory(folder)
     names = [(TEMPLATE_NAME, name), (_in_rust(TEMPLATE_NAME), _in_rust(name))]
+    if target := os.environ.get("CARGO_TARGET_DIR"):
+        names.append((BUILT, (Path(target).absolute() / "release").as_posix()))
     for path, text in _template(files("anabranch.algorithms") / "template"):
         write_text(folder / path, functools.reduce(lambda it, pair: it.replace(*pair), names, text))
     for inside, text in core.ALGORITHM_CRATE:
