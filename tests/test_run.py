@@ -97,6 +97,16 @@ def test_many_flows_of_one_name_share_a_row_and_a_column_has_one_unit(
     assert len({tuple(re.findall(r"[a-zA-Zµ/]+(?= )", row.split("tcp")[1])) for row in rows}) == 1
 
 
+def test_entries_may_be_counted_in_brackets(two_hosts: Path) -> None:
+    """As messages count them."""
+    base = Scenario.load(two_hosts)
+    brackets, dots = (
+        base.set(f"{key}=vegas") for key in ("flows[0].tcp.window", "flows.0.tcp.window")
+    )
+    assert brackets.resolved() == dots.resolved() != base.resolved()
+    assert base.set("seed=[[0]]").overrides == ("seed=[[0]]",)
+
+
 def test_the_resolved_scenario_runs_again_to_the_same_trace(two_hosts: Path) -> None:
     first = Scenario.load(two_hosts).run(seed=5, trace_hash=True)
     again = Scenario(first.run["resolved"]).run(seed=first.run["seed"], trace_hash=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -117,6 +118,20 @@ def _of_a_kernel(flow: rows.Flow) -> rows.Flow:
     return replace(flow, fast_retransmits=None, undone_reductions=None, tail_loss_probes=None)
 
 
+INDEX = re.compile(r"\[(\d+)\]")
+"""An entry of a list as messages have it."""
+
+
+def dotted(assignment: str) -> str:
+    """An override with its key as overrides have it; messages count entries in brackets.
+
+    >>> dotted("flows[0].tcp.window=reno"), dotted("bands=[[0], [1]]")
+    ('flows.0.tcp.window=reno', 'bands=[[0], [1]]')
+    """
+    key, equals, value = assignment.partition("=")
+    return INDEX.sub(r".\1", key) + equals + value
+
+
 @dataclass(frozen=True)
 class Scenario:
     """The text of a scenario, where it came from, and the overrides on top."""
@@ -140,7 +155,7 @@ class Scenario:
 
     def set(self, *assignments: str) -> Self:
         """The same scenario with `key=value` overrides added, as `--set` has them."""
-        return replace(self, overrides=(*self.overrides, *assignments))
+        return replace(self, overrides=(*self.overrides, *map(dotted, assignments)))
 
     def toml(self) -> str:
         """The text without the overrides."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from anabranch.errors import InputError
-from anabranch.experiment import LIBRARY, Scenario
+from anabranch.experiment import LIBRARY, Scenario, dotted
 from anabranch.library.entries import ALL, build, find
 
 
@@ -32,7 +32,7 @@ class LibraryScenario(Scenario):
             if key in known:
                 given[key] = entry.value(key, value)
             else:
-                fields.append(assignment)
+                fields.append(dotted(assignment))
         return replace(self, overrides=tuple(fields), parameters=tuple(given.items()))
 
     def toml(self) -> str:
