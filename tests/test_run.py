@@ -97,6 +97,16 @@ def test_many_flows_of_one_name_share_a_row_and_a_column_has_one_unit(
     assert len({tuple(re.findall(r"[a-zA-Zµ/]+(?= )", row.split("tcp")[1])) for row in rows}) == 1
 
 
+def test_flows_with_different_windows_say_theirs(anabranch: Command, tmp_path: Path) -> None:
+    command = ("run", "library:dumbbell", "--set", "pairs=2", "--set", "duration=1 s")
+    out = ("--out", tmp_path)
+    same = anabranch(*command, *out).stdout
+    assert "window" not in same
+    told = anabranch(*command, "--set", "flows[0].tcp.window=reno", *out).stdout
+    assert re.search(r"flow +protocol +window ", told)
+    assert re.search(r"f0 +tcp +reno .*\n f1 +tcp +cubic ", told)
+
+
 def test_entries_may_be_counted_in_brackets(two_hosts: Path) -> None:
     """As messages count them."""
     base = Scenario.load(two_hosts)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
-from collections.abc import Sequence
+import tomllib
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import click
@@ -137,13 +138,17 @@ OF_GROUPS = (
 """Of the table of groups what the terminal shows."""
 
 
-def print_flows(terminal: Console, flows: Sequence[Transfer], directory: Path) -> None:
-    """A row for each flow, and one for each group of many of one name."""
+def print_flows(
+    terminal: Console, flows: Sequence[Transfer], directory: Path, resolved: str = ""
+) -> None:
+    """A row for each flow, and one for each group of many of one name; of a `resolved` scenario
+    whose flows have different window algorithms these, too."""
     found = groups.groups(flows, MANY)
     grouped = {flow.flow for group in found.values() for flow in group}
     alone = [flow for flow in flows if flow.flow not in grouped]
     if alone:
-        terminal.print(flow_table(alone[:MOST]))
+        windows = _windows(resolved) if resolved and len(alone) > 1 else {}
+        terminal.print(flow_table(alone[:MOST], windows))
     if len(alone) > MOST:
         terminal.print(f"... and {len(alone) - MOST} more in {directory / 'flows.csv'}")
     if by_group := groups.group_table(found):
@@ -158,11 +163,26 @@ def print_flows(terminal: Console, flows: Sequence[Transfer], directory: Path) -
         terminal.print(table)
 
 
-def flow_table(flows: Sequence[Transfer]) -> Table:
-    """Returns a table of flows, a row each."""
+def _windows(resolved: str) -> dict[str, str]:
+    """The window algorithm of each entry of flows that has one, by its name."""
+    found = {}
+    for flow in tomllib.loads(resolved).get("flows", ()):
+        window = flow.get("sctp" if flow.get("protocol") == "sctp" else "tcp", {}).get("window")
+        if window is not None:
+            name = window["algorithm"] if isinstance(window, dict) else window
+            found[str(flow["name"])] = str(name)
+    return found
+
+
+def flow_table(flows: Sequence[Transfer], windows: Mapping[str, str]) -> Table:
+    """Returns a table of flows, a row each, with the `windows` of their entries if they differ."""
+    own = [windows.get(_entry(flow.flow, windows), "") for flow in flows]
     table = Table(box=None, header_style="bold")
     table.add_column("flow")
     table.add_column("protocol")
+    differ = len(set(own)) > 1
+    if differ:
+        table.add_column("window")
     for heading in ("completion time", "bytes", "goodput", "retransmitted", "fast", "timeouts"):
         table.add_column(heading, justify="right")
     took = si.texts([flow.completion_s for flow in flows], "s", DIGITS)
@@ -172,6 +192,7 @@ def flow_table(flows: Sequence[Transfer]) -> Table:
         table.add_row(
             flow.flow,
             flow.protocol,
+            *([own[at]] if differ else []),
             took[at],
             _bytes(flow, received),
             goodput[at],
@@ -180,6 +201,11 @@ def flow_table(flows: Sequence[Transfer]) -> Table:
             _cell(flow.timeouts),
         )
     return table
+
+
+def _entry(flow: str, entries: Mapping[str, str]) -> str:
+    """The entry of a flow: one with a count has flows `NAME-0`, `NAME-1`, ..."""
+    return flow if flow in entries else flow.rpartition("-")[0]
 
 
 def _bytes(flow: Transfer, scaled: si.Scale) -> str:
@@ -200,7 +226,7 @@ def _cell(value: int | None) -> str:
 
 def _print(result: RunResult, directory: Path) -> None:
     terminal = console()
-    print_flows(terminal, result.flows, directory)
+    print_flows(terminal, result.flows, directory, result.run.resolved)
     for table in measured.tables(result):
         terminal.print(table)
     terminal.print(
