@@ -54,6 +54,16 @@ def test_it_says_when_it_failed_over_and_why(failover: RunResult) -> None:
     assert down.until_s is not None and down.until_s > 20.0
 
 
+def test_a_cause_stands_above_what_it_brings_about(failover: RunResult) -> None:
+    """A timeout above the state of the path and above what is sent again, all of one date."""
+    mine = [event for event in failover.timeline() if event.lane == "transfer.b.x"]
+    for timeout in [event for event in mine if event.kind == "timeout"]:
+        kinds = [event.kind for event in mine if event.time_s == timeout.time_s]
+        assert kinds[0] == "timeout" and len(kinds) > 1
+        sent = [kind in ("retransmission", "data") for kind in kinds]
+        assert sent == sorted(sent)
+
+
 def test_both_directions_that_fail_together_have_one_lane() -> None:
     """Two where the dates differ, and that of one direction alone."""
 

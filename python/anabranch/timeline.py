@@ -61,7 +61,17 @@ def events(result: Recorded) -> list[Event]:
         *_bursts(result),
         *_data(result),
     ]
-    return sorted(every, key=lambda event: (event.time_s, natural(event.lane), event.kind))
+    return sorted(every, key=_place)
+
+
+FIRST, LAST = ("timeout",), ("retransmission", "data")
+"""Of one date: what changes states and has packets sent, and what is sent."""
+
+
+def _place(event: Event) -> tuple[Any, ...]:
+    """Where an event stands: by its date and lane, a cause above what it brings about."""
+    order = (event.kind in LAST, event.kind not in FIRST, event.kind)
+    return event.time_s, natural(event.lane), order
 
 
 def lanes(every: list[Event]) -> list[str]:
