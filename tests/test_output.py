@@ -1,4 +1,4 @@
-"""Standard output that takes nothing: one line, and no status of success."""
+"""Standard output that takes nothing: one line at most, and no status of success."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ COMMANDS = [
     ("--help",),
     ("--version",),
     ("list", "algorithms"),
+    ("schema",),
     ("run", "SCENARIO", "--out", "OUT"),
     ("drill", str(ROOT / "tests/packetdrill/open")),
     ("check", "reno", "--cases", "1"),
@@ -48,7 +49,7 @@ def test_an_output_that_takes_nothing_is_said(
 
 
 @pytest.mark.parametrize("arguments", COMMANDS, ids=lambda each: each[0])
-def test_a_reader_that_left_is_said(arguments: tuple[str, ...], two_hosts: Path) -> None:
+def test_of_a_reader_that_left_nothing_is_said(arguments: tuple[str, ...], two_hosts: Path) -> None:
     named = {"SCENARIO": str(two_hosts), "OUT": str(two_hosts.parent / "out")}
     words = [
         sys.executable,
@@ -62,7 +63,7 @@ def test_a_reader_that_left_is_said(arguments: tuple[str, ...], two_hosts: Path)
     told = process.stderr.read()
     process.stderr.close()
     assert process.wait(timeout=120) == 1
-    assert told == "anabranch: standard output: cannot be written: Broken pipe\n"
+    assert told == ""
 
 
 def test_results_are_written_before_what_is_printed(two_hosts: Path) -> None:

@@ -17,7 +17,7 @@ import click
 
 from anabranch import output
 from anabranch.errors import AnabranchError, StuckError, one_line
-from anabranch.output import OutputError
+from anabranch.output import OutputError, ReaderLeftError
 
 INTERRUPTED = 130
 
@@ -101,6 +101,8 @@ def main() -> None:
     status, at_once = _status()
     try:
         output.flush()
+    except ReaderLeftError as error:
+        status = status or error.exit_status
     except OutputError as error:
         status = _fail(str(error), status or 1)
     if at_once:
@@ -123,6 +125,8 @@ def _status() -> tuple[int, bool]:
         return error.exit_code, False
     except click.exceptions.ClickException as error:
         return _fail(error.format_message(), error.exit_code), False
+    except ReaderLeftError as error:
+        return error.exit_status, False
     except AnabranchError as error:
         return _fail(str(error), error.exit_status), isinstance(error, StuckError)
     except SystemExit as ended:

@@ -28,12 +28,17 @@ def nearest(wanted: str, names: Iterable[object]) -> str | None:
 
 
 def one_of(wanted: str, names: Iterable[object], most: int = 30) -> str:
-    """The `names` for a message, at most so many of them, and which of all was probably meant.
+    """The `names` for a message, at most so many of them or one more, and which of all was probably
+    meant.
 
     >>> one_of("cubik", ["reno", "cubic", "bbr"], most=2)
-    'reno, cubic and 1 more; did you mean `cubic`?'
+    'reno, cubic, bbr; did you mean `cubic`?'
+    >>> one_of("tahoe", ["reno", "cubic", "bbr"], most=1)
+    'reno and 2 more'
     """
     known = [str(name) for name in names]
+    if len(known) == most + 1:
+        most += 1  # a name says more than that there is one more
     shown = ", ".join(known[:most])
     if len(known) > most:
         shown += f" and {len(known) - most} more"

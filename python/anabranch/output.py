@@ -1,7 +1,7 @@
 """Standard output of the command: what cannot be written ends it with one line.
 
 Click and Rich each have their own way with an output that is full or that nobody reads any
-more; here it is an error like any other.
+more; here it is an error like any other, of which only the second is not told.
 """
 
 from __future__ import annotations
@@ -18,6 +18,10 @@ class OutputError(RunError):
     """Standard output takes nothing more."""
 
 
+class ReaderLeftError(OutputError):
+    """Nobody reads standard output any more, as after `| head`: nothing is said of it."""
+
+
 class _Checked(io.FileIO):
     """A file descriptor that says once that it takes nothing more, and then drops all."""
 
@@ -31,7 +35,8 @@ class _Checked(io.FileIO):
         except OSError as error:
             self.failed = True
             reason = error.strerror or str(error)
-            raise OutputError(f"standard output: cannot be written: {reason}") from None
+            kind = ReaderLeftError if isinstance(error, BrokenPipeError) else OutputError
+            raise kind(f"standard output: cannot be written: {reason}") from None
 
 
 def check() -> None:
