@@ -18,7 +18,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.figure import Figure
 
-from anabranch import InputError, Network, RunResult, Scenario, network, observed, plot, units
+from anabranch import (
+    InputError,
+    Network,
+    RunResult,
+    Scenario,
+    experiment,
+    nearest,
+    network,
+    observed,
+    plot,
+    si,
+    units,
+)
+from anabranch.play.lab import answers
 from anabranch.recorded import TABLES
 from conftest import TWO_HOSTS
 
@@ -105,7 +118,7 @@ def test_quantities_are_finite_and_not_negative(value: float) -> None:
 
 
 def test_examples_in_the_documentation() -> None:
-    for module in (network, units):
+    for module in (answers, experiment, nearest, network, si, units):
         outcome = doctest.testmod(module)
         assert outcome.attempted > 0
         assert outcome.failed == 0
