@@ -19,26 +19,22 @@
 //!
 //! Data is given to a subflow whatever its window, and waits there as long as the subflow's send buffer has room: one
 //! that has none is not passed over, but waited for. That buffer has grown with the largest window (tcp_sndbuf_expand
-//! of net/ipv4/tcp_input.c): twice the memory of the window's segments, 4 MiB at most (`net.ipv4.tcp_wmem`). The
-//! connection's holds what those of all subflows together do, until the data is acknowledged; when it is full its
-//! writer sleeps until a third of it is free (sk_stream_is_writeable). The stream is kept in pieces of 32 kB, at whose
+//! of net/ipv4/tcp_input.c; `send_buffer.rs`), and so does the connection's. The stream is kept in pieces of 32 kB, at whose
 //! ends the kernel asks whether the burst is over and a buffer full.
 
+use super::send_buffer::{Writer, buffer};
 use super::{Candidate, Choice, Scheduler, Stream};
 
 /// Octets of a burst, which ends with the piece that reaches them.
 const BURST: u64 = 64 << 10;
 /// The stream's data is kept in pieces of so many octets, each of which a subflow gets as a whole.
 const PIECE: u64 = 32 << 10;
-/// The most memory of a subflow's send buffer, in octets: the third number of `net.ipv4.tcp_wmem`.
-const MOST_MEMORY: u64 = 4 << 20;
 
 /// The default scheduler of upstream Linux, with what it keeps of each subflow.
 #[derive(Clone, Debug, Default)]
 pub struct Linux {
     known: Vec<Known>,
-    /// The connection's send buffer was full, and its writer sleeps.
-    writer_sleeps: bool,
+    writer: Writer,
 }
 
 /// What the scheduler keeps of a subflow.
@@ -64,13 +60,6 @@ impl Linux {
         known
     }
 
-    /// The connection's send buffer of `size` octets has room; once it was full, when a third of it is free.
-    fn may_write(&mut self, stream: &Stream, size: u64) -> bool {
-        let held = stream.nxt - stream.una;
-        self.writer_sleeps = held >= if self.writer_sleeps { size / 3 * 2 } else { size };
-        !self.writer_sleeps
-    }
-
     /// Gives a burst to a subflow whose buffer has room, as has the connection's of `size` octets.
     fn burst(&mut self, subflow: &Candidate, stream: &Stream, size: u64) -> Choice {
         let burst = BURST.min(stream.window_left);
@@ -94,15 +83,6 @@ fn rate(subflow: &Candidate) -> f64 {
     factor * window / subflow.srtt.as_secs_f64().max(1e-6)
 }
 
-/// Returns how many octets the send buffer of a subflow with this window holds. Linux counts the memory of a segment
-/// with its headers and descriptions, 640 octets, as the power of two that it is allocated as, and 256 octets more:
-/// 4352 octets for segments of 1460. What is queued is kept in large buffers, and takes hardly more than its octets.
-fn buffer(cwnd: u64, mss: u64) -> u64 {
-    let segment = (mss + 640).next_power_of_two() + 256;
-    let segments = (cwnd / mss.max(1)).max(10);
-    (2 * segments * segment).min(MOST_MEMORY)
-}
-
 impl Scheduler for Linux {
     fn choose(&mut self, candidates: &[Candidate], stream: &Stream) -> Choice {
         let mut best: Option<(f64, u64, &Candidate)> = None;
@@ -117,7 +97,7 @@ impl Scheduler for Linux {
         }
         match best {
             Some((_, buffer, subflow))
-                if self.may_write(stream, size) && subflow.queued < buffer =>
+                if self.writer.may_write(stream, size) && subflow.queued < buffer =>
             {
                 self.burst(subflow, stream, size)
             }
@@ -170,8 +150,6 @@ mod tests {
         assert_eq!(choose(&[queueing(0, 10, 46_080)], &stream), Choice::Wait);
         let (fast, slow) = (queueing(0, 1, 46_080), queueing(1, 40, 40_000));
         assert_eq!(choose(&[fast, slow], &stream), Choice::Wait, "the fast one is still the best");
-        assert_eq!(buffer(10 * 1460, 1460), 2 * 10 * 4352);
-        assert_eq!(buffer(1 << 30, 1460), MOST_MEMORY);
     }
 
     /// It has grown with the largest window, and does not shrink with it.

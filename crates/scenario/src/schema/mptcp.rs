@@ -109,8 +109,8 @@ fn scheduler(form: &mut Form<'_>, scheduler: &mut SchedulerKind) -> Result<(), I
         .collect();
     form.or_own("kind");
     form.says(
-        "or `\"linux\"`, `\"round-robin\"`, `\"redundant\"`, `\"blest\"`, `\"ecf\"`; a table for `{ kind = \
-         \"blest\", delta = 0.01 }`, `{ kind = \"ecf\", beta = 0.25 }`, or [your \
+        "or `\"linux\"`, `\"round-robin\"`, `\"redundant\"`, `\"blest\"`, `\"ecf\"`, \
+         `\"otias\"`; a table for `{ kind = \"blest\", delta = 0.01 }`, `{ kind = \"ecf\", beta = 0.25 }`, or [your \
          own](your-algorithm.md): `{ kind = \"my.py:Mine\", ... }`",
     )
     .named_table("scheduler", "kind", &all, scheduler, |form, item| match item {
@@ -225,7 +225,7 @@ mod tests {
             (
                 "scheduler = \"fastest\"",
                 "scheduler",
-                "min-rtt, linux, round-robin, redundant, blest, ecf",
+                "min-rtt, linux, round-robin, redundant, blest, ecf, otias",
             ),
             (
                 "scheduler = { kind = \"ecf\", beta = 2 }",

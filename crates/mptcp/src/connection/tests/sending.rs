@@ -67,6 +67,47 @@ fn data_waits_in_a_subflow_for_its_window() {
     assert_eq!(world.server.observe().bytes_received, 66_336);
 }
 
+/// Both paths have been open for long, and the second has a round trip of 80 ms in place of 20: 60 segments are written
+/// at 400 ms, from data offset 1001 on.
+fn written_over_unequal_paths(
+    scheduler: SchedulerKind,
+) -> World<impl FnMut(anabranch_testkit::Side, &Packet) -> Fate> {
+    let config = Config { scheduler, ..config() };
+    let mut world = world(config.clone(), config, &[A1, A2], &[B1, B2], |_, packet: &Packet| {
+        let second = packet.src == A2 || packet.dst == A2;
+        if second { Fate::Delay(Span::from_millis(30)) } else { Fate::Deliver }
+    });
+    world.drive(at_ms(200));
+    world.client.write(1000);
+    world.drive(at_ms(400));
+    world.client.write(60_000);
+    world.drive(at_ms(400));
+    world
+}
+
+/// OTIAS: the n-th segment of the first path would arrive after 10 ms up to the 11th, and then each 2 ms later; that of
+/// the second after 40 ms, and from the 12th on each 8 ms later. So the first has 26 segments when the second gets its
+/// first eleven, and 45 in the end. They wait for the subflows' windows of ten.
+#[test]
+fn otias_gives_all_segments_out_by_their_arrival() {
+    let world = written_over_unequal_paths(SchedulerKind::Otias);
+    // All octets, and the first range in one piece.
+    let given = |subflow: &crate::subflow::Subflow| {
+        let mut ranges = subflow.sent.iter().map(|unit| unit.data_range());
+        let (mut first, mut all) = (ranges.next().unwrap(), 0);
+        for range in ranges {
+            all += range.len();
+            first.end = if range.start == first.end { range.end } else { first.end };
+        }
+        (first.start, first.len(), all + 1000)
+    };
+    let given: Vec<_> = world.client.end.subflows.iter().map(given).collect();
+    assert_eq!(given, [(1001, 26_000, 45_000), (27_001, 11_000, 15_000)]);
+    let in_flight: Vec<u64> = world.client.end.subflows().map(|path| path.in_flight).collect();
+    assert_eq!(in_flight, [10_000, 10_000]);
+    assert_eq!(world.client.end.sender.unsent(), 0);
+}
+
 /// A subflow's window grows as if it were alone (RFC 7661 §4.1 does not forbid
 /// it, although each segment is given to it on its own).
 #[test]

@@ -104,6 +104,21 @@ fn ecf_waits_for_the_fast_path_where_that_is_earlier() {
     assert!(time(&ecf) < time(&default), "{} {}", time(&ecf), time(&default));
 }
 
+/// Responses of 100 kB again, 71 segments, of which the fast path takes ten at once: by OTIAS the last would arrive there
+/// after (71 - 10) / 10 + 1/2 round trips of 20 ms, before it could over the slow path. No response has to wait for that,
+/// as some of ECF's have.
+#[test]
+fn otias_leaves_a_path_alone_that_would_be_later() {
+    let of = |scheduler: &str| {
+        let fields = "traffic = { kind = \"requests\", request = \"200 B\", \
+                      response = \"100 kB\", count = 12, think = \"200 ms\" }";
+        unequal(50, fields, &format!("scheduler = \"{scheduler}\""))
+    };
+    let (ecf, otias) = (of("ecf"), of("otias"));
+    assert_eq!(slow_octets(&otias), 0.0);
+    assert!(time(&otias) < time(&ecf), "{} {}", time(&otias), time(&ecf));
+}
+
 /// Taking turns, a segment is nearly always on the slow path: its round trip brings
 /// one receive buffer, whatever the fast path could do. Raiciu et al. 2012, section
 /// 4.2: sent again over the fast path it holds the window up no longer than that
