@@ -17,6 +17,7 @@ mod otias;
 mod redundant;
 mod round_robin;
 mod send_buffer;
+mod sttf;
 
 pub use blest::{Blest, BlestOptions};
 pub use ecf::{Ecf, EcfOptions};
@@ -25,6 +26,7 @@ pub use min_rtt::MinRtt;
 pub use otias::Otias;
 pub use redundant::Redundant;
 pub use round_robin::RoundRobin;
+pub use sttf::Sttf;
 
 use anabranch_custom::{Custom, Place};
 use anabranch_units::{Span, Time};
@@ -62,10 +64,13 @@ pub struct Stream {
     pub now: Time,
     /// Everything before this offset is acknowledged.
     pub una: u64,
-    /// Everything before this offset has been given to a subflow.
+    /// Everything before this offset has been given to a subflow, but for what was skipped.
     pub nxt: u64,
     /// Octets that wait to be given to a subflow.
     pub unsent: u64,
+    /// Octets of those that lie before `nxt`: what [`Choice::Ahead`] has passed over. They are the first that wait, and
+    /// are in the receiver's window already.
+    pub skipped: u64,
     /// The receiver's window lets so many octets leave.
     pub window_left: u64,
 }
@@ -77,6 +82,14 @@ pub enum Choice {
     Wait,
     /// A segment of new data is sent on this subflow.
     New(u32),
+    /// A segment of new data that is not the next is sent on a subflow; what lies before it goes on waiting.
+    Ahead {
+        /// Number of the subflow that sends the segment.
+        id: u32,
+        /// Octets that wait and lie before the segment: fewer than [`Stream::skipped`], or than that and what the
+        /// receiver's window takes of the rest.
+        after: u64,
+    },
     /// New data is given to a subflow, where it waits for the subflow's window.
     Assign {
         /// Number of the subflow that gets the data.
@@ -141,6 +154,8 @@ pub enum SchedulerKind {
     Ecf(EcfOptions),
     /// OTIAS gives each segment to the subflow on which it would arrive first, where it waits.
     Otias,
+    /// STTF seeks the shortest transfer time of each segment that waits.
+    Sttf,
     /// A scheduler that the user wrote.
     Custom(Box<Custom<MakeScheduler>>),
 }
@@ -196,6 +211,11 @@ pub const SCHEDULERS: &[SchedulerInfo] = &[
         summary: "each segment to the subflow on which it would arrive first, to wait there",
         reference: "Yang, Wang and Amer, WAINA 2014",
     },
+    SchedulerInfo {
+        name: "sttf",
+        summary: "each segment to the subflow of the shortest transfer time, reckoned by rounds",
+        reference: "Hurtig et al., IEEE/ACM ToN 2019",
+    },
 ];
 
 impl SchedulerKind {
@@ -209,6 +229,7 @@ impl SchedulerKind {
             "blest" => SchedulerKind::Blest(BlestOptions::default()),
             "ecf" => SchedulerKind::Ecf(EcfOptions::default()),
             "otias" => SchedulerKind::Otias,
+            "sttf" => SchedulerKind::Sttf,
             _ => return None,
         })
     }
@@ -223,6 +244,7 @@ impl SchedulerKind {
             SchedulerKind::Blest(_) => "blest",
             SchedulerKind::Ecf(_) => "ecf",
             SchedulerKind::Otias => "otias",
+            SchedulerKind::Sttf => "sttf",
             SchedulerKind::Custom(custom) => custom.name(),
         }
     }
@@ -236,6 +258,7 @@ impl SchedulerKind {
             SchedulerKind::Blest(options) => Active::Blest(Blest::new(*options)),
             SchedulerKind::Ecf(options) => Active::Ecf(Ecf::new(*options)),
             SchedulerKind::Otias => Active::Otias(Otias::default()),
+            SchedulerKind::Sttf => Active::Sttf(Sttf),
             SchedulerKind::Custom(custom) => Active::Custom(custom.maker()(custom.place())),
         }
     }
@@ -251,6 +274,7 @@ pub(crate) enum Active {
     Blest(Blest),
     Ecf(Ecf),
     Otias(Otias),
+    Sttf(Sttf),
     Custom(Box<dyn Scheduler>),
 }
 
@@ -264,6 +288,7 @@ impl Active {
             Active::Blest(scheduler) => scheduler,
             Active::Ecf(scheduler) => scheduler,
             Active::Otias(scheduler) => scheduler,
+            Active::Sttf(scheduler) => scheduler,
             Active::Custom(scheduler) => scheduler.as_mut(),
         }
     }
@@ -320,7 +345,7 @@ pub(crate) mod testing {
 
     /// Nothing in the network, an open window.
     pub fn stream(unsent: u64) -> Stream {
-        Stream { now: Time::ZERO, una: 1, nxt: 1, unsent, window_left: 1 << 30 }
+        Stream { now: Time::ZERO, una: 1, nxt: 1, unsent, skipped: 0, window_left: 1 << 30 }
     }
 }
 

@@ -4,6 +4,7 @@
 mod pace;
 mod persistence;
 mod reinjections;
+mod skipped;
 mod window;
 
 use crate::mapping::SentMappings;
@@ -16,6 +17,7 @@ use anabranch_wire::tcp::mptcp::DataNumber;
 use pace::Pace;
 pub(crate) use persistence::{Overdue, Persistence, Probe};
 pub(crate) use reinjections::{Reinjection, Reinjections};
+use skipped::Skipped;
 use window::DataWindow;
 
 /// The most octets that a stream can carry.
@@ -34,8 +36,10 @@ pub(crate) struct Sender {
     early: u64,
     /// Everything before this offset has a DATA_ACK.
     una: u64,
-    /// Everything before this offset has been given to a subflow.
+    /// Everything before this offset has been given to a subflow, but for what was skipped.
     nxt: u64,
+    /// What lies before `nxt` and has not been given to a subflow.
+    skipped: Skipped,
     /// The user has written everything before this offset; the DATA_FIN counts as one more octet
     /// once the stream is closed.
     end: u64,
@@ -67,6 +71,7 @@ impl Sender {
             early: 0,
             una: 1,
             nxt: 1,
+            skipped: Skipped::default(),
             end: 1,
             closed: false,
             fin_due: false,
@@ -178,6 +183,7 @@ impl Sender {
             octets.drop_below(ack.min(data_end));
         }
         self.reinjections.drop_below(ack);
+        self.skipped.drop_below(ack);
         true
     }
 
@@ -190,11 +196,29 @@ impl Sender {
         std::mem::take(&mut self.blocked)
     }
 
-    /// The next `len` octets of the stream are given to a subflow: their data offsets.
+    /// The next `len` octets of the stream are given to a subflow: their data offsets. Where some were skipped,
+    /// these are the next, up to the end of their range.
     #[inline]
     pub fn take_new(&mut self, len: u64) -> Range {
+        if !self.skipped.is_empty() {
+            return self.take_ahead(0, len);
+        }
         let start = self.nxt;
         self.nxt += len;
+        self.window.avoid_silly();
+        Range { start, end: self.nxt }
+    }
+
+    /// The `len` octets that lie `after` octets behind the first that waits are given to a subflow: their data offsets,
+    /// up to the end of what was skipped as one range. What lies before them is skipped.
+    pub fn take_ahead(&mut self, after: u64, len: u64) -> Range {
+        if let Some(given) = self.skipped.at(after, len) {
+            self.skipped.take(given);
+            return given;
+        }
+        let start = self.nxt + (after - self.skipped.octets());
+        self.skipped.add(Range { start: self.nxt, end: start });
+        self.nxt = start + len;
         self.window.avoid_silly();
         Range { start, end: self.nxt }
     }
@@ -223,7 +247,9 @@ impl Sender {
     /// bits; up to `len` octets from there are to be sent again on another.
     pub fn reinject_oldest(&mut self, len: u64, carried: u64) {
         self.reinjections.set_carriers(self.una, carried);
-        self.reinject(Range { start: self.una, end: self.nxt.min(self.una + len) }, carried);
+        // What was skipped has never been sent.
+        let given = self.skipped.first().map_or(self.nxt, |skipped| skipped.start);
+        self.reinject(Range { start: self.una, end: given.min(self.una + len) }, carried);
     }
 
     /// The next range to send again that one of the subflows `can` may carry.
@@ -294,9 +320,19 @@ impl Sender {
         self.una
     }
 
-    /// Everything before this offset has been given to a subflow.
+    /// Everything before this offset has been given to a subflow, but for what was [skipped](Self::skipped).
     pub fn nxt(&self) -> u64 {
         self.nxt
+    }
+
+    /// Returns how many octets before [`nxt`](Self::nxt) have not been given to a subflow.
+    pub fn skipped(&self) -> u64 {
+        self.skipped.octets()
+    }
+
+    /// Returns how many octets were given to subflows and have no DATA_ACK.
+    pub fn unacknowledged(&self) -> u64 {
+        self.nxt - self.una - self.skipped.octets()
     }
 
     /// Whether the user has closed the stream.
@@ -319,13 +355,13 @@ impl Sender {
     /// Returns how many octets have not been given to a subflow yet.
     #[inline]
     pub fn unsent(&self) -> u64 {
-        self.data_end().saturating_sub(self.nxt)
+        self.data_end().saturating_sub(self.nxt) + self.skipped.octets()
     }
 
     /// Nothing waits, be it new or to be sent again, not even a DATA_FIN.
     #[inline]
     pub fn has_nothing(&self) -> bool {
-        self.end == self.nxt && self.reinjections.is_empty()
+        self.end == self.nxt && self.reinjections.is_empty() && self.skipped.is_empty()
     }
 
     /// Something waits to be sent again on another subflow.
@@ -397,7 +433,19 @@ impl Sender {
 
     /// A new segment of `most` octets may have so many now; 0 when that would be silly.
     pub fn room(&self, most: u64) -> u64 {
-        self.window.room(self.nxt, self.unsent().min(most))
+        match self.skipped.first() {
+            Some(first) => first.len().min(most),
+            None => self.window.room(self.nxt, self.unsent().min(most)),
+        }
+    }
+
+    /// The same of a segment that begins `after` octets behind the first that waits.
+    pub fn room_ahead(&self, after: u64, most: u64) -> u64 {
+        if let Some(range) = self.skipped.at(after, most) {
+            return range.len();
+        }
+        let start = self.nxt + (after - self.skipped.octets());
+        self.window.room(start, self.data_end().saturating_sub(start).min(most))
     }
 
     /// Data sequence numbers are sent with 64 bits: they were from the start, or at the rate of the
@@ -427,7 +475,7 @@ impl Sender {
     /// Returns how many octets are kept: those without DATA_ACK, and the list of what is to be sent
     /// again.
     pub fn memory(&self) -> u64 {
-        let ranges = self.reinjections.len() * size_of::<Range>();
+        let ranges = (self.reinjections.len() + self.skipped.len()) * size_of::<Range>();
         self.nxt.saturating_sub(self.una) + ranges as u64
     }
 }
@@ -485,6 +533,31 @@ mod tests {
         assert!(sender.on_data_ack(Time::ZERO, 501, 5000));
         assert!(!sender.on_data_ack(Time::ZERO, 601, 5000), "nobody waits");
         assert_eq!(sender.write_octets(&[7; 1500], 1000), 600);
+    }
+
+    /// What was skipped waits, is given before anything new, and needs no more of the receiver's window.
+    #[test]
+    fn what_was_skipped_is_given_first() {
+        let mut sender = Sender::new(0, false);
+        sender.write(10_000);
+        sender.on_data_ack(Time::ZERO, 1, 6000);
+        assert_eq!((sender.room_ahead(5000, 1000), sender.room_ahead(5000, 1500)), (1000, 0));
+        assert_eq!(sender.take_ahead(5000, 1000), Range { start: 5001, end: 6001 });
+        assert_eq!((sender.nxt(), sender.skipped(), sender.unsent()), (6001, 5000, 9000));
+        assert_eq!((sender.unacknowledged(), sender.window_left()), (1000, 0));
+        sender.reinject_oldest(1000, 0b01);
+        assert!(!sender.has_reinjections(), "it has never been sent");
+        assert_eq!((sender.room(1500), sender.room_ahead(4500, 1500)), (1500, 500));
+        assert_eq!(sender.take_ahead(2000, 1000), Range { start: 2001, end: 3001 });
+        assert_eq!(sender.take_new(1500), Range { start: 1, end: 1501 });
+        assert_eq!(sender.room(1500), 500);
+        assert_eq!(sender.take_new(500), Range { start: 1501, end: 2001 });
+        assert!(sender.acknowledge(3001));
+        assert_eq!((sender.skipped(), sender.room_ahead(2000, 1000)), (2000, 0), "no window");
+        sender.take_new(2000);
+        assert_eq!((sender.skipped(), sender.room(1000), sender.unsent()), (0, 0, 4000));
+        sender.on_data_ack(Time::ZERO, 6001, 6000);
+        assert_eq!(sender.take_new(1000), Range { start: 6001, end: 7001 });
     }
 
     #[test]

@@ -39,6 +39,7 @@ const OPTIONS: &[Tuning<World>] = &[
     ("blest", |w| w.config.scheduler = scheduler("blest")),
     ("ecf", |w| w.config.scheduler = scheduler("ecf")),
     ("otias", |w| w.config.scheduler = scheduler("otias")),
+    ("sttf", |w| w.config.scheduler = scheduler("sttf")),
     ("backup", |w| w.config.path_manager = PathManager::Backup),
     ("ports", |w| (w.config.path_manager, w.paths) = (PathManager::NDiffports(2), 1)),
     ("signal", |w| {

@@ -90,7 +90,7 @@ impl MessageOriented for Connection {}
 
 impl Observe for Connection {
     fn status(&self) -> String {
-        let (unacked, unsent) = (self.sender.nxt() - self.sender.una(), self.sender.unsent());
+        let (unacked, unsent) = (self.sender.unacknowledged(), self.sender.unsent());
         let mut text = format!("{:?}", self.phase()).to_lowercase();
         if unacked + unsent > 0 {
             let window = self.sender.window_left();

@@ -59,11 +59,13 @@ impl Connection {
             una: self.sender.una(),
             nxt: self.sender.nxt(),
             unsent: if room > 0 { self.sender.unsent() } else { 0 },
+            skipped: self.sender.skipped(),
             window_left: self.sender.window_left(),
         };
         match self.scheduling.choose(&self.subflows, &self.readiness, &stream, room > 0) {
             Choice::Wait => None,
-            Choice::New(id) => self.give_new(self.subflows.position(id)?),
+            Choice::New(id) => self.give_ahead(self.subflows.position(id)?, 0),
+            Choice::Ahead { id, after } => self.give_ahead(self.subflows.position(id)?, after),
             Choice::Assign { id, len } => self.assign(self.subflows.position(id)?, len),
             Choice::Copy { id, from } => {
                 let i = self.subflows.position(id)?;
@@ -134,13 +136,14 @@ impl Connection {
         start
     }
 
-    fn give_new(&mut self, i: usize) -> Option<usize> {
+    /// Gives a subflow a segment that begins `after` octets behind the first that waits.
+    fn give_ahead(&mut self, i: usize, after: u64) -> Option<usize> {
         let most = self.subflows.most_for(i, self.sender.is_long());
-        let len = self.sender.room(most).min(self.subflows[i].tcp.own_room());
+        let len = self.sender.room_ahead(after, most).min(self.subflows[i].tcp.own_room());
         if len == 0 || self.holds_back(i, len, most) {
             return None;
         }
-        let range = self.sender.take_new(len);
+        let range = self.sender.take_ahead(after, len);
         let given = self.give(i, range);
         if len < most {
             self.subflows[i].small_end = self.subflows[i].tcp.outstanding().1;

@@ -110,7 +110,7 @@ fn scheduler(form: &mut Form<'_>, scheduler: &mut SchedulerKind) -> Result<(), I
     form.or_own("kind");
     form.says(
         "or `\"linux\"`, `\"round-robin\"`, `\"redundant\"`, `\"blest\"`, `\"ecf\"`, \
-         `\"otias\"`; a table for `{ kind = \"blest\", delta = 0.01 }`, `{ kind = \"ecf\", beta = 0.25 }`, or [your \
+         `\"otias\"`, `\"sttf\"`; a table for `{ kind = \"blest\", delta = 0.01 }`, `{ kind = \"ecf\", beta = 0.25 }`, or [your \
          own](your-algorithm.md): `{ kind = \"my.py:Mine\", ... }`",
     )
     .named_table("scheduler", "kind", &all, scheduler, |form, item| match item {
@@ -225,7 +225,7 @@ mod tests {
             (
                 "scheduler = \"fastest\"",
                 "scheduler",
-                "min-rtt, linux, round-robin, redundant, blest, ecf, otias",
+                "min-rtt, linux, round-robin, redundant, blest, ecf, otias, sttf",
             ),
             (
                 "scheduler = { kind = \"ecf\", beta = 2 }",

@@ -108,6 +108,32 @@ fn otias_gives_all_segments_out_by_their_arrival() {
     assert_eq!(world.client.end.sender.unsent(), 0);
 }
 
+/// STTF: the first path sends 10 segments at once and 20 a round trip later, which arrive after 30 ms; so the second,
+/// where a segment takes 40 ms, sends the 31st to the 40th at once. What is left leaves on the first in the round after,
+/// and everything arrives in order.
+#[test]
+fn sttf_sends_ahead_what_arrives_in_order() {
+    let mut world = written_over_unequal_paths(SchedulerKind::Sttf);
+    let sent = |subflow: &crate::subflow::Subflow| {
+        subflow.sent.iter().map(|unit| (unit.data, unit.len)).collect::<Vec<_>>()
+    };
+    let given: Vec<_> = world.client.end.subflows.iter().map(sent).collect();
+    assert_eq!(given, [vec![(1001, 10_000)], vec![(31_001, 10_000)]]);
+    let sender = &world.client.end.sender;
+    assert_eq!(
+        (sender.skipped(), sender.unsent(), sender.unacknowledged()),
+        (20_000, 40_000, 20_000)
+    );
+    // All that has come has come in order.
+    let mut received = |ms| {
+        while world.step(at_ms(ms)) {}
+        let received = world.server.observe().bytes_received;
+        assert_eq!(world.server.end.receiver.held(), received, "at {ms} ms");
+        received
+    };
+    assert_eq!([415, 435, 445, 455].map(&mut received), [11_000, 31_000, 41_000, 61_000]);
+}
+
 /// A subflow's window grows as if it were alone (RFC 7661 §4.1 does not forbid
 /// it, although each segment is given to it on its own).
 #[test]

@@ -104,19 +104,55 @@ fn ecf_waits_for_the_fast_path_where_that_is_earlier() {
     assert!(time(&ecf) < time(&default), "{} {}", time(&ecf), time(&default));
 }
 
-/// Responses of 100 kB again, 71 segments, of which the fast path takes ten at once: by OTIAS the last would arrive there
-/// after (71 - 10) / 10 + 1/2 round trips of 20 ms, before it could over the slow path. No response has to wait for that,
-/// as some of ECF's have.
+/// Responses of 100 kB again, 71 segments, of which the fast path takes ten at once, 20 a round trip later and the rest in
+/// the one after: all of them within half of a round trip of the slow path, at most 2.5 of 80 ms here. So the shortest
+/// transfer is over the fast path for every segment, and OTIAS, for which they wait (71 - 10) / 10 + 1/2 round trips of 20
+/// ms, comes to the same. No response has to wait for the slow path, as some of ECF's have.
 #[test]
-fn otias_leaves_a_path_alone_that_would_be_later() {
+fn otias_and_sttf_leave_a_path_alone_that_would_be_later() {
     let of = |scheduler: &str| {
         let fields = "traffic = { kind = \"requests\", request = \"200 B\", \
                       response = \"100 kB\", count = 12, think = \"200 ms\" }";
         unequal(50, fields, &format!("scheduler = \"{scheduler}\""))
     };
-    let (ecf, otias) = (of("ecf"), of("otias"));
-    assert_eq!(slow_octets(&otias), 0.0);
-    assert!(time(&otias) < time(&ecf), "{} {}", time(&otias), time(&ecf));
+    let (ecf, otias, sttf) = (of("ecf"), of("otias"), of("sttf"));
+    assert_eq!((slow_octets(&otias), slow_octets(&sttf)), (0.0, 0.0));
+    for result in [&otias, &sttf] {
+        // Twelve responses, each after a request and a time to think, in three round trips and what the path takes for it.
+        let slowest = FAST + 12.0 * (0.2 + 3.0 * FAST + 100e3 / RATE);
+        assert!(time(result) < slowest, "{} of {slowest}", time(result));
+        assert!(time(result) < time(&ecf), "{} {}", time(result), time(&ecf));
+    }
+}
+
+/// Behind a receive buffer of 64 KiB STTF leaves the slow path alone, as BLEST does: in the six rounds of at most 32 ms
+/// that are over before 200 ms the fast path sends at least 10 + 11 + ... + 15 segments, more than the 45 that the
+/// buffer holds.
+#[test]
+fn sttf_does_not_block_a_small_buffer() {
+    let of = |scheduler: &str, most: u32| {
+        let options = format!(
+            "scheduler = \"{scheduler}\", max_subflows = {most}, \
+             opportunistic_retransmission = false, penalisation = false"
+        );
+        unequal(10, SMALL, &options)
+    };
+    let (alone, sttf) = (of("min-rtt", 1), of("sttf", 8));
+    assert_eq!(slow_octets(&sttf), 0.0);
+    assert_eq!(time(&sttf), time(&alone));
+}
+
+/// A bulk transfer over both paths with a large buffer ends earlier under STTF than under the default: what the slow path
+/// brings is there when it is due, so that the transfer does not end with a wait for it.
+#[test]
+fn sttf_ends_a_long_transfer_earlier() {
+    let of = |scheduler: &str| {
+        let fields = "size = \"12 MB\"\ntcp = { receive_buffer = \"4 MiB\" }";
+        unequal(50, fields, &format!("scheduler = \"{scheduler}\""))
+    };
+    let (default, sttf) = (of("min-rtt"), of("sttf"));
+    assert!(slow_octets(&sttf) > RATE / 10.0 * SLOW, "{}", slow_octets(&sttf));
+    assert!(time(&sttf) < time(&default), "{} {}", time(&sttf), time(&default));
 }
 
 /// Taking turns, a segment is nearly always on the slow path: its round trip brings
