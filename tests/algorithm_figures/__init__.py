@@ -39,5 +39,6 @@ FIGURES: dict[str, Callable[[], Chart]] = {
     "wvegas": coupled.wvegas,
     "mcubic": coupled.mcubic,
     "mcubic-share": coupled.mcubic_share,
+    "coupled-bbr": coupled.coupled_bbr,
 }
 """By the names of `anabranch list algorithms`."""

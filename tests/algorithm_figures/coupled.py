@@ -250,3 +250,30 @@ def mcubic_share() -> Chart:
         law,
         "W(t) = C (tau - K)^3 + Wmax, tau = t / n^(4/3) of n equal paths, the equations above",
     )
+
+
+def coupled_bbr() -> Chart:
+    """Equal links: each path follows the n-th part of its bandwidth in six of eight phases."""
+    rate, seconds, start, points = 10e6, 120.0, 20.0, []
+    for paths in (1, 2, 3, 4):
+        links = [{"rate": f"{rate:g} bit/s", "delay": "20 ms"}] * paths
+        result = run("coupled-bbr", seconds, links, ("received",))
+        (received,) = (each for key, each in result.series.items() if key.endswith(".received"))
+        times, octets = received["time_s"], received["value"]
+        first, last = (at(times, octets, date) for date in (start, seconds))
+        points.append((paths, 8 * (last - first) / (seconds - start) / paths / rate))
+    return Chart(
+        "equal links, a path over each",
+        "part of the links that is used",
+        [
+            Series("divided", lambda n: 1.0 if n == 1 else (1.75 + 6 / n) / 8, points, (1, 4)),
+            Series("not divided", lambda n: 1.0, span=(1, 4)),
+        ],
+        "n like bandwidths are divided by n in phases 2 to 7 of the cycle, whose gains are 1, and"
+        " not in those of 1.25 and 0.75 (mptcp_c-mpbbr.c)",
+        "payload over 100 s of one connection over links of 10 Mbit/s and 40 ms",
+        tolerance=0.15,
+        unit="of the links",
+        ylim=(0, 1.05),
+        legend="lower left",
+    )

@@ -4,7 +4,7 @@
 //! A new algorithm is one file and one entry in [`register!`] below.
 
 use crate::ack_clocked::Common;
-use crate::coupled::{balia, lia, mcubic, mcubic_share, olia, wvegas};
+use crate::coupled::{balia, coupled_bbr, lia, mcubic, mcubic_share, olia, wvegas};
 use crate::{
     Acked, CongestionEvent, Controller, Feedback, LostSegment, OptionForm, Options, PathView,
     Shared, Sibling, bbr, bbr3, bic, cdg, copa, cubic, dctcp, gaimd, highspeed, htcp, hybla,
@@ -250,6 +250,10 @@ register! {
     /// CUBIC whose clock follows its share of the rates.
     MCubicShare(mcubic_share::MCubicShareOptions => mcubic_share::MCubicShare),
         "mcubic-share", "CUBIC whose clock is slower the less its path carries", "the study `mcubic`";
+    /// BBR whose paths divide the bandwidth of a bottleneck that they seem to share.
+    CoupledBbr(coupled_bbr::CoupledBbrOptions => coupled_bbr::CoupledBbr),
+        "coupled-bbr", "BBR whose paths divide the bandwidth where theirs are alike",
+        "Mahmud et al., IEEE Access 8, 2020";
 }
 
 impl Default for Algorithm {

@@ -7,7 +7,8 @@
 //! draft's. It needs delivery-rate samples ([`Feedback::rate`]), and a sender
 //! that paces.
 //!
-//! Version 3 is [`bbr3`](crate::bbr3).
+//! Version 3 is [`bbr3`](crate::bbr3). [`coupled_bbr`](crate::coupled::coupled_bbr) divides the bandwidth of this
+//! model among the paths of a connection.
 //!
 //! Deviation: with the first round-trip sample the pacing rate is computed
 //! anew from the initial window, as Linux does. The draft keeps the rate of
@@ -108,6 +109,8 @@ struct Model {
     state: State,
     pacing_gain: f64,
     cwnd_gain: f64,
+    /// The part of the bandwidth that rate and window follow: 1, but in a coupled flow.
+    part: f64,
     /// `BBR.pacing_rate`, in octets per second; set by every ACK (§4.2.1).
     pacing_rate: f64,
     /// The congestion window in octets, as §4.2.3 sets it.
@@ -160,6 +163,7 @@ impl Bbr {
             state: State::Startup,
             pacing_gain: HIGH_GAIN,
             cwnd_gain: HIGH_GAIN,
+            part: 1.0,
             // BBRInitPacingRate: a window per millisecond.
             pacing_rate: HIGH_GAIN * initial_cwnd as f64 / 1e-3,
             cwnd: initial_cwnd,
@@ -373,7 +377,7 @@ impl Model {
 
     /// Sets the pacing rate, which only rises until the pipe is full (§4.2.1).
     fn set_pacing_rate(&mut self, gain: f64) {
-        let rate = gain * self.btl_bw.max();
+        let rate = gain * self.part * self.btl_bw.max();
         if rate > 0.0 && (self.filled_pipe || rate > self.pacing_rate) {
             self.pacing_rate = rate;
         }
@@ -392,7 +396,8 @@ impl Model {
     fn set_cwnd(&mut self, news: &News<'_>) {
         let delivered = news.feedback.delivered;
         let extra = self.aggregation.as_ref().map_or(0, |aggregation| aggregation.extra_acked());
-        let target = self.inflight(self.cwnd_gain, news.mss).saturating_add(extra);
+        let gain = self.cwnd_gain * self.part;
+        let target = self.inflight(gain, news.mss).saturating_add(extra);
         let mut conserving = false;
         if self.recovery != Recovery::No {
             // §4.2.3.4: what was lost left the network.
@@ -440,6 +445,60 @@ impl Model {
         self.recovery = Recovery::No;
         self.restore_cwnd();
     }
+
+    /// `BBRUpdateModelAndState`: what an acknowledgment tells of the path.
+    #[inline]
+    fn update_model<'a>(&mut self, feedback: &'a Feedback, path: &PathView) -> News<'a> {
+        self.delivered =
+            feedback.rate.map_or(self.delivered + feedback.delivered, |rate| rate.total_delivered);
+        let news = News {
+            now: feedback.now,
+            feedback,
+            in_flight: path.in_flight,
+            prior_in_flight: path.in_flight + feedback.delivered + feedback.lost,
+            mss: path.mss,
+            app_limited: feedback.rate.is_none_or(|rate| self.is_app_limited(&rate)),
+        };
+        self.update_btl_bw(&news);
+        self.update_recovery(feedback, path);
+        self.check_cycle_phase(&news);
+        self.check_full_pipe(&news);
+        self.update_aggregation(&news);
+        self.check_drain(&news);
+        self.update_rtprop(&news);
+        self.check_probe_rtt(&news);
+        news
+    }
+
+    /// `BBRUpdateControlParameters`: rate and window by the model.
+    #[inline]
+    fn update_control(&mut self, news: &News<'_>) {
+        self.set_pacing_rate(self.pacing_gain);
+        self.set_cwnd(news);
+    }
+}
+
+impl Bbr {
+    /// Takes an acknowledgment as [`Controller::on_feedback`] does, for a flow that follows a part of the bandwidth:
+    /// `part` says which, given the bandwidth in octets per second and the phase of ProbeBW's cycle, 0 to 7, or
+    /// `None` in other states.
+    pub(crate) fn on_shared_feedback(
+        &mut self,
+        feedback: &Feedback,
+        path: &PathView,
+        part: impl FnOnce(f64, Option<usize>) -> f64,
+    ) {
+        let m = &mut *self.0;
+        let news = m.update_model(feedback, path);
+        let phase = (m.state == State::ProbeBw).then_some(m.cycle_index);
+        m.part = part(m.btl_bw.max(), phase);
+        m.update_control(&news);
+    }
+
+    /// Returns `BBR.BtlBw`, in octets per second; 0 before the first sample.
+    pub(crate) fn bandwidth(&self) -> f64 {
+        self.0.btl_bw.max()
+    }
 }
 
 impl Controller for Bbr {
@@ -470,28 +529,8 @@ impl Controller for Bbr {
 
     fn on_feedback(&mut self, feedback: &Feedback, path: &PathView) {
         let m = &mut *self.0;
-        m.delivered =
-            feedback.rate.map_or(m.delivered + feedback.delivered, |rate| rate.total_delivered);
-        let news = News {
-            now: feedback.now,
-            feedback,
-            in_flight: path.in_flight,
-            prior_in_flight: path.in_flight + feedback.delivered + feedback.lost,
-            mss: path.mss,
-            app_limited: feedback.rate.is_none_or(|rate| m.is_app_limited(&rate)),
-        };
-        // BBRUpdateModelAndState.
-        m.update_btl_bw(&news);
-        m.update_recovery(feedback, path);
-        m.check_cycle_phase(&news);
-        m.check_full_pipe(&news);
-        m.update_aggregation(&news);
-        m.check_drain(&news);
-        m.update_rtprop(&news);
-        m.check_probe_rtt(&news);
-        // BBRUpdateControlParameters.
-        m.set_pacing_rate(m.pacing_gain);
-        m.set_cwnd(&news);
+        let news = m.update_model(feedback, path);
+        m.update_control(&news);
     }
 
     fn on_congestion(&mut self, event: &CongestionEvent, path: &PathView) {

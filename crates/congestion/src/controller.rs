@@ -150,8 +150,8 @@ pub struct Shared {
     pub between_losses: f64,
     /// `k` is the time from a reduction to the plateau, in seconds (MCubic); 0 when unknown.
     pub k: f64,
-    /// `rate` is the rate, in segments per second, at the queue that the path should have (wVegas);
-    /// 0 when unknown.
+    /// `rate` is the rate, in segments per second, at the queue that the path should have (wVegas),
+    /// or its bottleneck's bandwidth (coupled BBR); 0 when unknown.
     pub rate: f64,
     /// `own` is a number that an algorithm of the user's own tells.
     pub own: f64,

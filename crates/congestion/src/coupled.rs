@@ -5,11 +5,12 @@
 //!
 //! Without siblings each is the single-path algorithm that it was made of: LIA,
 //! OLIA and BALIA are Reno, wVegas is Vegas with one bound, MCubic is CUBIC
-//! without the Reno-friendly region.
+//! without the Reno-friendly region, coupled BBR is BBR version 1.
 //!
 //! *Uncoupled* is no algorithm: any single-path one, on each path by itself.
 
 pub mod balia;
+pub mod coupled_bbr;
 pub mod lia;
 pub mod mcubic;
 pub mod mcubic_share;

@@ -120,7 +120,10 @@ mod tests {
         let lines = catalogue("algorithms").unwrap();
         let coupled = lines.iter().filter(|line| line.summary.starts_with("window, coupled: "));
         let names: Vec<_> = coupled.map(|line| line.name).collect();
-        assert_eq!(names, ["lia", "olia", "balia", "wvegas", "mcubic", "mcubic-share"]);
+        assert_eq!(
+            names,
+            ["lia", "olia", "balia", "wvegas", "mcubic", "mcubic-share", "coupled-bbr"]
+        );
         assert!(
             lines.iter().any(|line| line.name == "reno" && line.summary.starts_with("window: "))
         );

@@ -411,5 +411,8 @@ fn coupled_algorithms_say_so() {
         .filter(|info| Algorithm::from_name(info.name).unwrap().build(MSS, 1).is_coupled())
         .map(|info| info.name)
         .collect();
-    assert_eq!(coupled, ["lia", "olia", "balia", "wvegas", "mcubic", "mcubic-share"]);
+    assert_eq!(
+        coupled,
+        ["lia", "olia", "balia", "wvegas", "mcubic", "mcubic-share", "coupled-bbr"]
+    );
 }

@@ -76,7 +76,7 @@ fn kind_of(algorithm: &Algorithm) -> Kind {
         | Algorithm::LedbatPlusPlus(_)
         | Algorithm::Ledbat(_)
         | Algorithm::Yeah(_) => Kind::Steered,
-        Algorithm::Bbr(_) | Algorithm::Bbr3(_) => Kind::Model,
+        Algorithm::Bbr(_) | Algorithm::Bbr3(_) | Algorithm::CoupledBbr(_) => Kind::Model,
         _ => Kind::Plain,
     }
 }

@@ -126,7 +126,7 @@ impl What {
         (
             "path_coupling",
             What::PathCoupling,
-            "term of a coupled algorithm on each path: alpha, growth, K', share or segments",
+            "term of a coupled algorithm on each path: alpha, growth, K', share, segments or paths",
         ),
         ("queue", What::Queue, "packets waiting in a link's queue"),
         (

@@ -140,6 +140,8 @@ fn every_option_of_a_window_is_read_and_written() {
         ("bbr", r#"rtprop_filter = "5 s""#),
         ("bbr", r#"probe_rtt = "100 ms""#),
         ("bbr", "ack_aggregation = true"),
+        ("coupled-bbr", "likeness = 5"),
+        ("coupled-bbr", r#"rtprop_filter = "5 s""#),
     ];
     let coupled = ["lia", "olia", "balia", "wvegas", "mcubic", "mcubic-share"];
     let of_all = ["reno", "cubic", "highspeed", "westwood", "vegas", "dctcp"]

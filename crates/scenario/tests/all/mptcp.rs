@@ -1,6 +1,7 @@
 //! MPTCP flows in scenarios: two paths, paths that die and come back,
 //! competitors, workloads.
 
+mod coupled_bbr;
 mod dual;
 mod middlebox;
 mod passive;

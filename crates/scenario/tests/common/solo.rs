@@ -37,6 +37,10 @@ const LESS_OVER_SCTP: &[(&str, &[u64], f64)] = &[
     ("hybla", &[800], 0.4),
 ];
 
+/// An algorithm that takes links of equal rates for one that its paths share: each of `n` paths keeps to the `n`-th part of
+/// its bandwidth in six of the eight phases of its cycle, and to 3/4 in another (docs/algorithms/coupled-bbr.md).
+const TAKES_EQUALS_FOR_ONE: &str = "coupled-bbr";
+
 /// A connection and its links.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Case {
@@ -214,6 +218,9 @@ impl Case {
             *window == self.window && rtts.contains(&self.rtt_ms)
         };
         let over = if let Over::Sctp(_) = self.over { LESS_OVER_SCTP } else { &[] };
+        if self.window == TAKES_EQUALS_FOR_ONE && self.links() > 1 {
+            return ENOUGH * (1.75 + 6.0 / self.links() as f64) / 8.0;
+        }
         over.iter().chain(LESS).find(less).map_or(ENOUGH, |(_, _, part)| *part)
     }
 

@@ -33,7 +33,10 @@ pub(super) fn window(draw: &mut Draw) -> Value {
             o.maybe("gamma", |draw| number(draw.spread(1, 1000) - 1));
             o.maybe("loss_beta", |draw| draw.probability(1.0).into());
         }
-        "bbr" => {
+        "bbr" | "coupled-bbr" => {
+            if name == "coupled-bbr" {
+                o.number("likeness", 0, 100);
+            }
             o.maybe("rtprop_filter", |draw| draw.time(1000, 20_000_000));
             o.maybe("probe_rtt", |draw| draw.time(1000, 1_000_000));
             o.switches(&["ack_aggregation"]);
