@@ -39,10 +39,10 @@ nothing else is said. So the table is about these paths, not about an algorithm'
 - `dctcp` and `prague` are made for queues that mark. Only `ecn` and `codel` have another queue than
   drop-tail of theirs, and none marks at a short queue; beside drop-tail they are what they are on
   the Internet of today.
-- `lia`, `olia`, `balia`, `wvegas`, `mcubic`, `mcubic-share` and `coupled-bbr` are coupled windows
-  of Multipath TCP. Over one path the first three are Reno, `wvegas` is near to Vegas, `coupled-bbr`
-  is BBR, and the two others are CUBIC without its Reno-friendly region, which is what they lack under
-  random loss.
+- `lia`, `olia`, `balia`, `wvegas`, `mcubic`, `mcubic-share`, `coupled-bbr` and `d-lia` are coupled
+  windows of Multipath TCP. Over one path the first three are Reno, `d-lia` is Reno with smaller
+  reductions, `wvegas` is near to Vegas, `coupled-bbr` is BBR, and the two others are CUBIC without
+  its Reno-friendly region, which is what they lack under random loss.
 - `ledbat` and `ledbat++` are to give way: that CUBIC starves them is their purpose. In buffers that
   are shorter than their target delay they cannot tell that they should.
 - `westwood`, `vegas`, `wvegas`, `cdg` and `ledbat++` leave slow start early or late on long paths,

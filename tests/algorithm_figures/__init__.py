@@ -40,5 +40,6 @@ FIGURES: dict[str, Callable[[], Chart]] = {
     "mcubic": coupled.mcubic,
     "mcubic-share": coupled.mcubic_share,
     "coupled-bbr": coupled.coupled_bbr,
+    "d-lia": coupled.d_lia,
 }
 """By the names of `anabranch list algorithms`."""

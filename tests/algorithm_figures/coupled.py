@@ -110,6 +110,17 @@ def lia() -> Chart:
     )
 
 
+def d_lia() -> Chart:
+    """Windows inverse to the loss rates: regular losses halve them, as LIA's."""
+    return share_chart(
+        "d-lia",
+        lambda r: r / (1 + r),
+        "growth is LIA's, and losses at one window leave beta at its first value, 1/2, since then"
+        " gamma = beta (mptcp_dlia.c): windows are inverse to loss rates",
+        0.1,
+    )
+
+
 def olia() -> Chart:
     """All on the better path."""
     return share_chart(

@@ -4,7 +4,7 @@
 //! A new algorithm is one file and one entry in [`register!`] below.
 
 use crate::ack_clocked::Common;
-use crate::coupled::{balia, coupled_bbr, lia, mcubic, mcubic_share, olia, wvegas};
+use crate::coupled::{balia, coupled_bbr, d_lia, lia, mcubic, mcubic_share, olia, wvegas};
 use crate::{
     Acked, CongestionEvent, Controller, Feedback, LostSegment, OptionForm, Options, PathView,
     Shared, Sibling, bbr, bbr3, bic, cdg, copa, cubic, dctcp, gaimd, highspeed, htcp, hybla,
@@ -254,6 +254,10 @@ register! {
     CoupledBbr(coupled_bbr::CoupledBbrOptions => coupled_bbr::CoupledBbr),
         "coupled-bbr", "BBR whose paths divide the bandwidth where theirs are alike",
         "Mahmud et al., IEEE Access 8, 2020";
+    /// LIA whose reductions follow the time between losses.
+    DLia(d_lia::DLiaOptions => d_lia::DLia),
+        "d-lia", "LIA that leaves more of the window where losses follow each other soon",
+        "Lubna, Mahmud and Cho, ICT Express 6(4), 2020";
 }
 
 impl Default for Algorithm {

@@ -5,12 +5,14 @@
 //!
 //! Without siblings each is the single-path algorithm that it was made of: LIA,
 //! OLIA and BALIA are Reno, wVegas is Vegas with one bound, MCubic is CUBIC
-//! without the Reno-friendly region, coupled BBR is BBR version 1.
+//! without the Reno-friendly region, coupled BBR is BBR version 1, and D-LIA is
+//! Reno with reductions of its own.
 //!
 //! *Uncoupled* is no algorithm: any single-path one, on each path by itself.
 
 pub mod balia;
 pub mod coupled_bbr;
+pub mod d_lia;
 pub mod lia;
 pub mod mcubic;
 pub mod mcubic_share;

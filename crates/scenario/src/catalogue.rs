@@ -122,7 +122,7 @@ mod tests {
         let names: Vec<_> = coupled.map(|line| line.name).collect();
         assert_eq!(
             names,
-            ["lia", "olia", "balia", "wvegas", "mcubic", "mcubic-share", "coupled-bbr"]
+            ["lia", "olia", "balia", "wvegas", "mcubic", "mcubic-share", "coupled-bbr", "d-lia"]
         );
         assert!(
             lines.iter().any(|line| line.name == "reno" && line.summary.starts_with("window: "))

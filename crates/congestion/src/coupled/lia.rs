@@ -31,7 +31,7 @@ pub type Lia = AckClocked<LiaLaw>;
 /// `LiaLaw` is LIA's growth of one path, with its view of the other paths.
 #[derive(Clone, Debug)]
 pub struct LiaLaw {
-    others: Others,
+    pub(super) others: Others,
 }
 
 impl LiaLaw {

@@ -413,6 +413,25 @@ fn coupled_algorithms_say_so() {
         .collect();
     assert_eq!(
         coupled,
-        ["lia", "olia", "balia", "wvegas", "mcubic", "mcubic-share", "coupled-bbr"]
+        ["lia", "olia", "balia", "wvegas", "mcubic", "mcubic-share", "coupled-bbr", "d-lia"]
     );
+}
+
+/// D-LIA: equal losses in turn halve its windows as they do LIA's. At random some follow each other soon, and take less: the
+/// windows are larger than LIA's, so that two of them are together more than a TCP.
+#[test]
+fn d_lia_is_lia_where_losses_are_regular() {
+    let p = 1e-3;
+    let turns = |i: usize, n: u64| (n + 500 * i as u64).is_multiple_of((1.0 / p) as u64);
+    let ratio = |lost: &dyn Fn() -> Box<dyn FnMut(usize, u64) -> bool>| {
+        mean_window("d-lia", 2, lost()) / mean_window("lia", 2, lost())
+    };
+    let (regular, at_random) = (ratio(&|| Box::new(turns)), ratio(&|| Box::new(random(p))));
+    record("coupled", "d-lia: window / LIA's, periodic losses", 1, format!("{regular:.3}"), "0.1");
+    assert!((regular - 1.0).abs() < 0.1, "{regular:.3}");
+    let single = mean_window("reno", 1, random(p));
+    let of_tcp = mean_window("d-lia", 2, random(p)) / single;
+    let what = "d-lia: subflow's window / TCP's, random losses";
+    record("coupled", what, "> 0.5", format!("{of_tcp:.3}"), "no bound in the source");
+    assert!(at_random > 1.1 && of_tcp > 0.6, "{at_random:.3} {of_tcp:.3}");
 }

@@ -143,7 +143,7 @@ fn every_option_of_a_window_is_read_and_written() {
         ("coupled-bbr", "likeness = 5"),
         ("coupled-bbr", r#"rtprop_filter = "5 s""#),
     ];
-    let coupled = ["lia", "olia", "balia", "wvegas", "mcubic", "mcubic-share"];
+    let coupled = ["lia", "olia", "balia", "wvegas", "mcubic", "mcubic-share", "d-lia"];
     let of_all = ["reno", "cubic", "highspeed", "westwood", "vegas", "dctcp"]
         .iter()
         .chain(&coupled)

@@ -2,6 +2,7 @@
 //! competitors, workloads.
 
 mod coupled_bbr;
+mod d_lia;
 mod dual;
 mod middlebox;
 mod passive;

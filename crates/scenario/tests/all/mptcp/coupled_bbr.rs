@@ -4,8 +4,8 @@ use super::play;
 use anabranch_scenario::RunResult;
 
 /// A connection of so many subflows over one bottleneck of 20 Mbit/s and 44 ms, whose queue holds a bandwidth-delay product,
-/// and a flow of BBR that starts within half a second of it.
-fn shared(window: &str, subflows: usize, seed: u64) -> RunResult {
+/// and a flow of the window algorithm `beside` that starts within half a second of it.
+fn shared((window, subflows): (&str, usize), beside: &str, seed: u64) -> RunResult {
     let names: Vec<String> = (0..subflows).map(|i| format!("x{i}")).collect();
     let link = |from: &str, to: &str| {
         format!("{{ ends = [\"{from}\", \"{to}\"], rate = \"1 Gbit/s\", delay = \"1 ms\" }},\n")
@@ -42,15 +42,15 @@ fn shared(window: &str, subflows: usize, seed: u64) -> RunResult {
                 tcp(window)
             ),
         ),
-        flow("t", "c", "d", &tcp("bbr")),
+        flow("t", "c", "d", &tcp(beside)),
     ))
 }
 
-/// Goodput of the connection over that of the flow of BBR, mean of eight runs; and that of both in the least, in bit/s.
-fn beside_bbr(window: &str, subflows: usize) -> (f64, f64) {
+/// Goodput of the connection over that of the flow `beside`, mean of eight runs; and that of both in the least, in bit/s.
+pub(super) fn beside(window: &str, subflows: usize, beside: &str) -> (f64, f64) {
     let (mut ratio, mut least) = (0.0, f64::INFINITY);
     for seed in 1..=8 {
-        let flows = shared(window, subflows, seed).flows;
+        let flows = shared((window, subflows), beside, seed).flows;
         ratio += flows[0].goodput_bps / flows[1].goodput_bps / 8.0;
         least = least.min(flows[0].goodput_bps + flows[1].goodput_bps);
     }
@@ -63,7 +63,7 @@ fn beside_bbr(window: &str, subflows: usize) -> (f64, f64) {
 fn together_the_subflows_are_like_one_flow_of_bbr() {
     for subflows in [2, 3] {
         let ((coupled, used), (uncoupled, _)) =
-            (beside_bbr("coupled-bbr", subflows), beside_bbr("bbr", subflows));
+            (beside("coupled-bbr", subflows, "bbr"), beside("bbr", subflows, "bbr"));
         assert!((0.7..1.4).contains(&coupled), "{subflows}: {coupled}");
         assert!(uncoupled > 1.5 && uncoupled > 1.4 * coupled, "{subflows}: {uncoupled} {coupled}");
         assert!(used > 0.9 * 20e6, "{subflows}: {used}");
