@@ -441,6 +441,9 @@ impl Sender {
 
     /// The same of a segment that begins `after` octets behind the first that waits.
     pub fn room_ahead(&self, after: u64, most: u64) -> u64 {
+        if after == 0 {
+            return self.room(most);
+        }
         if let Some(range) = self.skipped.at(after, most) {
             return range.len();
         }

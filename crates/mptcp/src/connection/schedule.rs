@@ -143,7 +143,10 @@ impl Connection {
         if len == 0 || self.holds_back(i, len, most) {
             return None;
         }
-        let range = self.sender.take_ahead(after, len);
+        let range = match after {
+            0 => self.sender.take_new(len),
+            _ => self.sender.take_ahead(after, len),
+        };
         let given = self.give(i, range);
         if len < most {
             self.subflows[i].small_end = self.subflows[i].tcp.outstanding().1;
