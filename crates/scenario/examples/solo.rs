@@ -44,8 +44,8 @@ path, and over two at once (`concurrent`); payload, in percent of what headers l
 are left out: losses are repaired by what RFC 9260 §7.2.4 has, so that a chunk whose retransmission is lost waits for T3-rtx, and
 what a slow start that goes far beyond a link loses takes a minute to repair.
 
-The numbers below 90 % after both start-ups: `lia`, `olia` and `balia` over two paths of 10 Mbit/s and 800 ms, whose windows
-grow by about a segment a round trip together after the timeouts of the start-up, which has the time for a segment of one path;
+The numbers below 90 % after both start-ups: `lia`, `olia`, `balia` and `d-lia` over two paths of 10 Mbit/s and 800 ms, whose
+windows grow by about a segment a round trip together after the timeouts of the start-up, which has the time for a segment of one path;
 `mcubic-share` over two paths of 10 Mbit/s and 100 ms, where after the same timeouts one path's clock runs by
 [its small share](mcubic-share.md) for a minute: over 10 minutes it moves 94 %; and `coupled-bbr` over two paths,
 [which it takes for one](coupled-bbr.md). Why it moves 4 % of two paths of 10 Mbit/s and 800 ms is not known.

@@ -50,10 +50,7 @@ mod tests {
     #[test]
     fn a_writer_sleeps_until_a_third_is_free() {
         let mut writer = Writer::default();
-        let mut at = |nxt| writer.may_write(&Stream { nxt, ..stream(1) }, 9000);
-        assert_eq!(
-            [9000, 9001, 6001, 6000, 9000].map(|nxt| at(nxt)),
-            [true, false, false, true, true]
-        );
+        let at = |nxt| writer.may_write(&Stream { nxt, ..stream(1) }, 9000);
+        assert_eq!([9000, 9001, 6001, 6000, 9000].map(at), [true, false, false, true, true]);
     }
 }
