@@ -154,7 +154,7 @@ fn fit(flow: &mut Table, hosts: &[HostSpec]) {
     let first = from.0.nodes().iter().position(|node| node == from.1).unwrap_or(0);
     let fields: &[(&str, &str, Value)] = match text("protocol") {
         "sctp" if both_have(Ip::V6) => &[("sctp", "ip_header", Value::Integer(40))],
-        "sctp" => &[],
+        "sctp" | "udp" => &[],
         "mptcp" if both_have(Ip::V6) && both_have(Ip::V4) => {
             let says = flow.get("tcp").and_then(|tcp| tcp.get("mss")).is_some();
             if says { &[] } else { &[("mptcp", "ipv6_mss", Value::from("1440 B"))] }
