@@ -62,6 +62,10 @@ impl LinkConfig {
         if matches!(self.transmitter, TransmitterConfig::Explicit | TransmitterConfig::Cells) {
             self.check_queue_of_explicit_rate()?;
         }
+        if self.transmitter == TransmitterConfig::Cells && self.queue.shapes() {
+            let allowed = "no shaper before a line of ATM, whose source asks for packets";
+            return Err(ConfigError::new("queue", "with a rate of its own", allowed));
+        }
         self.impairments.iter().try_for_each(ImpairmentConfig::validate)
     }
 

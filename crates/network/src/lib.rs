@@ -38,10 +38,10 @@ pub use impairment::{
 pub use link::{End, Link, LinkDrop, LinkEvent, LinkWatch, Passing};
 pub use pool::{PacketId, PacketPool};
 pub use queue::{
-    AckFilterConfig, BlueConfig, ChokeConfig, CoDelConfig, CoDelLaw, CobaltConfig, CobaltLaw,
-    DelayEstimate, DrrConfig, DrrKey, DualPi2Config, FqCoDelConfig, FqPieConfig, Pi2Config,
-    PieConfig, PriorityConfig, PriorityKey, QUEUES, QueueConfig, QueueLimit, RedConfig, Scalable,
-    SfqConfig, ThresholdConfig, Waiting,
+    AckFilterConfig, BlueConfig, CakeAckFilter, CakeConfig, CakeFraming, CakeIsolation, CakeTins,
+    ChokeConfig, CoDelConfig, CoDelLaw, CobaltConfig, CobaltLaw, DelayEstimate, DrrConfig, DrrKey,
+    DualPi2Config, FqCoDelConfig, FqPieConfig, Pi2Config, PieConfig, PriorityConfig, PriorityKey,
+    QUEUES, QueueConfig, QueueLimit, RedConfig, Scalable, SfqConfig, ThresholdConfig, Waiting,
 };
 pub use regulator::{
     AckBucketConfig, DelayLaw, Forward, LawConfig, Level, MakeLaw, Overflow, REGULATORS, Regulated,

@@ -109,6 +109,11 @@ impl PacketPool {
         self.packets[id.0 as usize].ecn = Ecn::Ce;
     }
 
+    /// Sets the packet's code point to 0 for a queue.
+    pub fn wash(&mut self, id: PacketId) {
+        self.packets[id.0 as usize].dscp = 0;
+    }
+
     /// The packet leaves the network; its slot is free. The value stays until
     /// the slot is used again.
     #[inline]

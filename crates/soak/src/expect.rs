@@ -144,6 +144,7 @@ fn round_trips(scenario: &Scenario) -> Option<[f64; 2]> {
     for way in ways(scenario) {
         if way.transmitter != TransmitterConfig::Constant
             || way.regulator.is_some()
+            || way.queue.shapes()
             || way.mtu.0 < 1500
         {
             return None;

@@ -158,6 +158,7 @@ impl Features {
                     pure_ack: packet.is_pure_ack(),
                     ecn: packet.ecn,
                     marked: false,
+                    washed: false,
                     since: step.now,
                     fate: judged.fate as u8,
                     distance: judged.distance,
@@ -219,6 +220,9 @@ impl Features {
         let (item, departs) = served?;
         if item.marked {
             self.mark(item.id, step);
+        }
+        if item.washed {
+            step.pool.wash(item.id);
         }
         step.tell(LinkEvent::Starts { since: item.since, departs }, item.id);
         let Item { id, size, extra, distance, .. } = item;

@@ -57,7 +57,7 @@ impl Held {
         if self.waiting.packets == 0 {
             self.serve_at = Time::NEVER;
         } else if self.serve_at == Time::NEVER && !self.pulled {
-            self.serve_at = self.transmitter.ready(now.max(self.free_at));
+            self.serve_at = self.ready(now);
         }
     }
 
@@ -75,9 +75,14 @@ impl Held {
         self.serve_at = match self.waiting.packets {
             0 => Time::NEVER,
             _ if self.pulled => Time::NEVER,
-            _ => self.transmitter.ready(now.max(self.free_at)),
+            _ => self.ready(now),
         };
         served
+    }
+
+    /// Returns when the line is free and the discipline gives a packet.
+    fn ready(&self, now: Time) -> Time {
+        self.transmitter.ready(now.max(self.free_at).max(self.scheduler.opens_at()))
     }
 
     /// Returns whether packets wait for who asks for them.

@@ -19,6 +19,8 @@
 use super::item::{Item, Loss, Losses};
 use super::{QueueLimit, Waiting};
 use crate::catalogue::Info;
+#[cfg(test)]
+use anabranch_units::Time;
 use anabranch_wire::redundancy::AckRelation;
 use anabranch_wire::{FlowKey, Packet};
 use std::collections::{BTreeMap, VecDeque};
@@ -52,6 +54,36 @@ const DUPLICATES: usize = 3 + 1;
 #[derive(Debug)]
 pub struct AckFilter {
     config: AckFilterConfig,
+    band: FilteredBand,
+}
+
+impl AckFilter {
+    /// Makes an empty queue with these parameters.
+    pub fn new(config: &AckFilterConfig) -> AckFilter {
+        AckFilter { config: *config, band: FilteredBand::default() }
+    }
+
+    pub(crate) fn enqueue(&mut self, item: Item, packet: &Packet, losses: &mut Losses) {
+        let ack = item.pure_ack.then_some(packet);
+        if let Some(ack) = ack {
+            self.band.filter(ack, self.config.aggressive, losses);
+        }
+        if !self.config.limit.admits(self.band.waiting, item.size) {
+            losses.push((item, Loss::Overflow));
+            return;
+        }
+        self.band.push(item, ack);
+    }
+
+    pub(crate) fn dequeue(&mut self) -> Option<Item> {
+        self.band.pop()
+    }
+}
+
+/// First in, first out, without the ACKs that a filter takes out: the queue of [`AckFilter`], and of
+/// each flow of CAKE.
+#[derive(Default, Debug)]
+pub(super) struct FilteredBand {
     /// Packets in order, with the flow of pure ACKs; holes where one was dropped.
     slots: VecDeque<Option<(Item, Option<FlowKey>)>>,
     /// Number of the first slot.
@@ -61,36 +93,31 @@ pub struct AckFilter {
     waiting: Waiting,
 }
 
-impl AckFilter {
-    /// Makes an empty queue with these parameters.
-    pub fn new(config: &AckFilterConfig) -> AckFilter {
-        AckFilter {
-            config: *config,
-            slots: VecDeque::new(),
-            first: 0,
-            acks: BTreeMap::new(),
-            waiting: Waiting::default(),
-        }
+impl FilteredBand {
+    /// Returns what waits.
+    pub(super) fn waiting(&self) -> Waiting {
+        self.waiting
     }
 
-    pub(crate) fn enqueue(&mut self, item: Item, packet: &Packet, losses: &mut Losses) {
-        let flow = item.pure_ack.then(|| packet.flow_key());
-        if let Some(flow) = flow {
-            self.filter(flow, packet, losses);
-        }
-        if !self.config.limit.admits(self.waiting, item.size) {
-            losses.push((item, Loss::Overflow));
-            return;
-        }
+    /// Whether no packet waits.
+    pub(super) fn is_empty(&self) -> bool {
+        self.waiting.packets == 0
+    }
+
+    /// Adds an item at the tail; `ack` is its packet where a later ACK may replace it.
+    pub(super) fn push(&mut self, item: Item, ack: Option<&Packet>) {
         self.waiting.add(item.size);
-        if let Some(flow) = flow {
+        let flow = ack.map(|packet| {
             let number = self.first + self.slots.len() as u64;
+            let flow = packet.flow_key();
             self.acks.entry(flow).or_default().push_back((number, packet.clone()));
-        }
+            flow
+        });
         self.slots.push_back(Some((item, flow)));
     }
 
-    pub(crate) fn dequeue(&mut self) -> Option<Item> {
+    /// Takes the item at the head.
+    pub(super) fn pop(&mut self) -> Option<Item> {
         loop {
             let slot = self.slots.pop_front()?;
             self.first += 1;
@@ -108,12 +135,12 @@ impl AckFilter {
         }
     }
 
-    /// Drops what `new` makes redundant.
-    fn filter(&mut self, flow: FlowKey, new: &Packet, losses: &mut Losses) {
-        let Some(list) = self.acks.get_mut(&flow) else { return };
+    /// Drops the ACKs that `new`, a pure ACK, makes redundant.
+    pub(super) fn filter(&mut self, new: &Packet, aggressive: bool, losses: &mut Losses) {
+        let Some(list) = self.acks.get_mut(&new.flow_key()) else { return };
         let same = list.iter().filter(|(_, old)| new.has_ack_number_of(old)).count();
         // Duplicates of the new one that it may replace.
-        let mut spare = match self.config.aggressive {
+        let mut spare = match aggressive {
             true => (same + 1).saturating_sub(DUPLICATES),
             false => 0,
         };
@@ -133,7 +160,7 @@ impl AckFilter {
                 AckRelation::Supersedes => {
                     let duplicated = is_like(at.checked_sub(1)) || is_like(Some(at + 1));
                     let is_last = at + 1 == list.len();
-                    !duplicated && (self.config.aggressive || !is_last)
+                    !duplicated && (aggressive || !is_last)
                 }
             };
             if !redundant {
@@ -151,10 +178,18 @@ impl AckFilter {
 }
 
 #[cfg(test)]
+impl FilteredBand {
+    /// Lets all packets have come at `since`.
+    pub(super) fn age(&mut self, since: Time) {
+        self.slots.iter_mut().flatten().for_each(|(item, _)| item.since = since);
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::super::item::testing::item;
     use super::*;
-    use anabranch_units::{Bytes, Serial32, Time};
+    use anabranch_units::{Bytes, Serial32};
     use anabranch_wire::{Addr, Body, Payload, TcpFlags, TcpOptions, TcpSegment};
     use proptest::prelude::*;
 
@@ -183,7 +218,7 @@ mod tests {
             found.enqueue(item, packet, &mut losses);
         }
         let left = std::iter::from_fn(|| found.dequeue()).map(|item| item.id.0).collect();
-        assert!(found.acks.is_empty() && found.waiting == Waiting::default());
+        assert!(found.band.acks.is_empty() && found.band.waiting == Waiting::default());
         (left, losses.iter().map(|(loss, _)| loss.id.0).collect())
     }
 

@@ -109,7 +109,7 @@ pub(super) struct CobaltState {
 
 impl CobaltState {
     /// A packet was dropped for want of room.
-    fn on_overflow(&mut self, now: Time, law: &CobaltLaw) {
+    pub(super) fn on_overflow(&mut self, now: Time, law: &CobaltLaw) {
         self.raise(now, law);
         self.dropping = true;
         self.drop_next = now;
@@ -117,7 +117,7 @@ impl CobaltState {
     }
 
     /// The queue was asked for a packet and had none.
-    fn on_empty(&mut self, now: Time, law: &CobaltLaw) {
+    pub(super) fn on_empty(&mut self, now: Time, law: &CobaltLaw) {
         if self.probability > 0.0 && self.may_change(now, law) {
             self.probability = (self.probability - law.decrement).max(0.0);
             self.changed = now;
@@ -129,12 +129,18 @@ impl CobaltState {
         }
     }
 
-    /// Whether a packet that leaves is to be dropped. CoDel may mark it instead.
-    fn drops(
+    /// Whether neither law has anything to forget.
+    pub(super) fn is_at_rest(&self, now: Time) -> bool {
+        self.probability == 0.0 && self.count == 0 && now >= self.drop_next
+    }
+
+    /// Whether a packet that leaves is to be dropped. CoDel may mark it instead. A wait that is not
+    /// longer than `floor` is left alone.
+    pub(super) fn drops(
         &mut self,
         now: Time,
         law: &CobaltLaw,
-        four_packets: Span,
+        floor: Span,
         item: &mut Item,
         generator: &mut Generator,
     ) -> bool {
@@ -143,7 +149,7 @@ impl CobaltState {
         let mut is_late = now > self.drop_next;
         let is_due = self.count > 0 && now >= self.drop_next;
         let was_dropping = self.dropping;
-        self.dropping = waited > law.target && waited > four_packets;
+        self.dropping = waited > law.target && waited > floor;
         if self.dropping {
             if !was_dropping {
                 self.drop_next = control_law(law.interval, now, self.count.max(1));

@@ -22,6 +22,8 @@ pub struct Item {
     pub ecn: Ecn,
     /// A discipline has set CE.
     pub marked: bool,
+    /// A discipline has set the code point to 0.
+    pub washed: bool,
     /// Time at which it joined the queue.
     pub since: Time,
     /// What the link has decided to do with it after the transmission.
@@ -133,6 +135,7 @@ pub(super) mod testing {
             pure_ack: false,
             ecn: Ecn::NotEct,
             marked: false,
+            washed: false,
             since,
             fate: 0,
             distance: 0,

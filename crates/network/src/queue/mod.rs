@@ -6,6 +6,7 @@
 
 mod ack_filter;
 mod blue;
+mod cake;
 mod choke;
 mod cobalt;
 mod codel;
@@ -26,6 +27,7 @@ mod turns;
 
 pub use ack_filter::{AckFilter, AckFilterConfig};
 pub use blue::{Blue, BlueConfig};
+pub use cake::{Cake, CakeAckFilter, CakeConfig, CakeFraming, CakeIsolation, CakeTins};
 pub use choke::{Choke, ChokeConfig};
 pub use cobalt::{Cobalt, CobaltConfig, CobaltLaw};
 pub use codel::{CoDel, CoDelConfig, CoDelLaw, CoDelState};
@@ -65,6 +67,7 @@ pub const QUEUES: &[Info] = &[
     priority::INFO,
     drr::INFO,
     sfq::INFO,
+    cake::INFO,
     ack_filter::INFO,
 ];
 
@@ -104,6 +107,8 @@ pub enum QueueConfig {
     Drr(DrrConfig),
     /// Hashed flows in turns, the longest queue loses.
     Sfq(SfqConfig),
+    /// A shaper, tins by code point, flow queues fair to hosts.
+    Cake(CakeConfig),
     /// Drop-tail without redundant ACKs.
     AckFilter(AckFilterConfig),
 }
@@ -155,7 +160,13 @@ impl QueueConfig {
             QueueConfig::FqCoDel(fq_co_del) => QueueLimit::Packets(fq_co_del.limit),
             QueueConfig::FqPie(fq_pie) => QueueLimit::Packets(fq_pie.limit),
             QueueConfig::Sfq(sfq) => QueueLimit::Packets(sfq.limit),
+            QueueConfig::Cake(cake) => QueueLimit::Octets(Bytes(cake.memory(cake.rate))),
         }
+    }
+
+    /// Whether packets may wait while the line is free.
+    pub fn shapes(&self) -> bool {
+        matches!(self, QueueConfig::Cake(cake) if cake.rate.is_some() || cake.autorate)
     }
 
     /// Returns an error that names the first field out of its range.
@@ -195,6 +206,7 @@ impl QueueConfig {
             QueueConfig::Priority(priority) => priority.validate(),
             QueueConfig::Drr(drr) => drr.validate(),
             QueueConfig::Sfq(sfq) => sfq.validate(),
+            QueueConfig::Cake(cake) => cake.validate(),
         }
     }
 
@@ -241,6 +253,9 @@ impl QueueConfig {
             QueueConfig::Priority(priority) => held(Scheduler::Priority(Priority::new(priority))),
             QueueConfig::Drr(drr) => held(Scheduler::Drr(Drr::new(drr))),
             QueueConfig::Sfq(sfq) => held(Scheduler::Sfq(Sfq::new(sfq, generator))),
+            QueueConfig::Cake(cake) => {
+                held(Scheduler::Cake(Box::new(Cake::new(cake, line.mtu, generator))))
+            }
             QueueConfig::AckFilter(ack_filter) => {
                 held(Scheduler::AckFilter(AckFilter::new(ack_filter)))
             }
@@ -411,10 +426,20 @@ pub(crate) enum Scheduler {
     Priority(Priority),
     Drr(Drr),
     Sfq(Sfq),
+    Cake(Box<Cake>),
     AckFilter(AckFilter),
 }
 
 impl Scheduler {
+    /// Returns the date before which it gives no packet, however free the line is.
+    #[inline]
+    pub(crate) fn opens_at(&self) -> Time {
+        match self {
+            Scheduler::Cake(cake) => cake.opens_at(),
+            _ => Time::ZERO,
+        }
+    }
+
     /// A packet joins; what is dropped for it, or it itself, is in `losses`.
     pub(crate) fn enqueue(&mut self, item: Item, packet: &Packet, losses: &mut Losses) {
         match self {
@@ -428,6 +453,7 @@ impl Scheduler {
             Scheduler::Priority(priority) => priority.enqueue(item, losses),
             Scheduler::Drr(drr) => drr.enqueue(item, losses),
             Scheduler::Sfq(sfq) => sfq.enqueue(item, losses),
+            Scheduler::Cake(cake) => cake.enqueue(item, packet, losses),
             Scheduler::AckFilter(ack_filter) => ack_filter.enqueue(item, packet, losses),
         }
     }
@@ -446,6 +472,7 @@ impl Scheduler {
             Scheduler::Priority(priority) => priority.dequeue(),
             Scheduler::Drr(drr) => drr.dequeue(),
             Scheduler::Sfq(sfq) => sfq.dequeue(now, losses),
+            Scheduler::Cake(cake) => cake.dequeue(now, losses),
             Scheduler::AckFilter(ack_filter) => ack_filter.dequeue(),
         }
     }

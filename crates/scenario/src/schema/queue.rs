@@ -6,10 +6,11 @@ use crate::fields::Fields;
 use crate::quantity::{Amount, Packets, Quantity};
 use crate::shape::Shape;
 use anabranch_network::{
-    AckFilterConfig, BlueConfig, ChokeConfig, CoDelConfig, CoDelLaw, CobaltConfig, CobaltLaw,
-    DelayEstimate, DrrConfig, DrrKey, DualPi2Config, FqCoDelConfig, FqPieConfig, Info, Pi2Config,
-    PieConfig, PriorityConfig, PriorityKey, QUEUES, QueueConfig, QueueLimit, RedConfig, Scalable,
-    SfqConfig, ThresholdConfig,
+    AckFilterConfig, BlueConfig, CakeAckFilter, CakeConfig, CakeFraming, CakeIsolation, CakeTins,
+    ChokeConfig, CoDelConfig, CoDelLaw, CobaltConfig, CobaltLaw, DelayEstimate,
+    DrrConfig, DrrKey, DualPi2Config, FqCoDelConfig, FqPieConfig, Info, Pi2Config, PieConfig,
+    PriorityConfig, PriorityKey, QUEUES, QueueConfig, QueueLimit, RedConfig, Scalable, SfqConfig,
+    ThresholdConfig,
 };
 use anabranch_units::{Bytes, Span};
 use toml::Value;
@@ -23,6 +24,31 @@ const SCALABLE: [(&str, Scalable); 3] =
 const BANDS: [(&str, PriorityKey); 2] =
     [("dscp", PriorityKey::Dscp), ("pure-ack", PriorityKey::PureAck)];
 const KEYS: [(&str, DrrKey); 2] = [("flow", DrrKey::Flow), ("dscp", DrrKey::Dscp)];
+
+const TINS: [(&str, CakeTins); 5] = [
+    ("besteffort", CakeTins::BestEffort),
+    ("diffserv3", CakeTins::Diffserv3),
+    ("diffserv4", CakeTins::Diffserv4),
+    ("diffserv8", CakeTins::Diffserv8),
+    ("precedence", CakeTins::Precedence),
+];
+const ISOLATION: [(&str, CakeIsolation); 8] = [
+    ("flowblind", CakeIsolation::Flowblind),
+    ("srchost", CakeIsolation::SrcHost),
+    ("dsthost", CakeIsolation::DstHost),
+    ("hosts", CakeIsolation::Hosts),
+    ("flows", CakeIsolation::Flows),
+    ("dual-srchost", CakeIsolation::DualSrcHost),
+    ("dual-dsthost", CakeIsolation::DualDstHost),
+    ("triple-isolate", CakeIsolation::TripleIsolate),
+];
+const FRAMING: [(&str, CakeFraming); 3] =
+    [("none", CakeFraming::None), ("atm", CakeFraming::Atm), ("ptm", CakeFraming::Ptm)];
+const ACK_FILTERS: [(&str, CakeAckFilter); 3] = [
+    ("off", CakeAckFilter::Off),
+    ("conservative", CakeAckFilter::Conservative),
+    ("aggressive", CakeAckFilter::Aggressive),
+];
 
 /// What the field `queue` may hold.
 pub(super) fn shape() -> Shape {
@@ -60,6 +86,7 @@ fn usual(name: &str) -> Option<QueueConfig> {
         "priority" => QueueConfig::Priority(PriorityConfig::default()),
         "drr" => QueueConfig::Drr(DrrConfig::default()),
         "sfq" => QueueConfig::Sfq(SfqConfig::default()),
+        "cake" => QueueConfig::Cake(CakeConfig::default()),
         "ack-filter" => QueueConfig::AckFilter(AckFilterConfig::default()),
         _ => return None,
     })
@@ -109,6 +136,7 @@ fn fields(form: &mut Form<'_>, queue: &mut QueueConfig) -> Result<(), InputError
         QueueConfig::Priority(c) => priority(form, c),
         QueueConfig::Drr(c) => drr(form, c),
         QueueConfig::Sfq(c) => sfq(form, c),
+        QueueConfig::Cake(c) => cake(form, c),
         QueueConfig::AckFilter(c) => {
             waiting(form, &mut c.limit)?;
             form.says("of ACKs that say the same one is left, else two")
@@ -464,6 +492,45 @@ fn sfq(form: &mut Form<'_>, c: &mut SfqConfig) -> Result<(), InputError> {
     form.says("time between two changes of the hash").quantity_or_off("perturb", &mut c.perturb)?;
     form.says("the oldest packet of a queue is dropped rather than the newest")
         .boolean("head_drop", &mut c.head_drop)
+}
+
+fn cake(form: &mut Form<'_>, c: &mut CakeConfig) -> Result<(), InputError> {
+    form.says("rate of the shaper, with overhead and framing")
+        .or_else("that of the line")
+        .optional("rate", quantity(), &mut c.rate)?;
+    form.says("the shaper's rate follows the traffic that arrives, from `rate` on")
+        .boolean("autorate", &mut c.autorate)?;
+    form.says("classes by code point, each with its share of the rate").choice(
+        "tins",
+        &TINS,
+        &mut c.tins,
+    )?;
+    form.says("what has a queue of its own, and to whom queues are fair: with `\"triple-isolate\"` and `\"dual-...\"` to flows, and to the hosts that they come from or go to")
+        .choice("isolation", &ISOLATION, &mut c.isolation)?;
+    form.says("round-trip time of most paths: interval of COBALT, whose target is a twentieth")
+        .quantity("rtt", &mut c.rtt)?;
+    form.says("octets that the line adds to a packet, from -64 to 256").integer(
+        "overhead",
+        -64..=256,
+        &mut c.overhead,
+    )?;
+    form.says("least octets of a packet with its overhead, up to 256 B")
+        .quantity("mpu", &mut c.mpu)?;
+    form.says("packets are counted in cells of ATM, or in codewords of PTM").choice(
+        "framing",
+        &FRAMING,
+        &mut c.framing,
+    )?;
+    form.says("ACKs that a later one of their flow makes redundant are dropped: all but two, or all but one")
+        .choice("ack_filter", &ACK_FILTERS, &mut c.ack_filter)?;
+    form.says("packets that are dropped count for the shaper: the line to shape is before it")
+        .boolean("ingress", &mut c.ingress)?;
+    form.says("code points are set to 0 as packets leave").boolean("wash", &mut c.wash)?;
+    form.says("octets that may wait").or_else("4 `rate` `rtt`, at least 4 MiB").optional(
+        "limit",
+        quantity(),
+        &mut c.limit,
+    )
 }
 
 /// Weights of code points, `[[46, 4], [10, 2]]`; the others have 1.

@@ -23,12 +23,14 @@ pub(super) fn queue(draw: &mut Draw, temper: Temper, mtu: u64) -> Table {
         "priority",
         "drr",
         "sfq",
+        "cake",
         "ack-filter",
     ];
     let kind = draw.pick(&kinds);
     let least = if temper == Temper::Gentle { 20 } else { 1 };
     let in_packets = matches!(kind, "fq-codel" | "fq-pie" | "sfq");
     let limit = match draw.between(0, 5) {
+        _ if kind == "cake" => bytes(mtu * draw.spread(least, 300)),
         0 if !in_packets => bytes(mtu * draw.spread(least, 300)),
         1 if !in_packets && !matches!(kind, "red" | "threshold" | "pie" | "pi2" | "dualpi2") => {
             "unlimited".into()
@@ -117,6 +119,26 @@ pub(super) fn queue(draw: &mut Draw, temper: Temper, mtu: u64) -> Table {
             o.number("queues", 1, 64).maybe("quantum", |draw| bytes(draw.spread(64, 9000)));
             o.maybe("depth", |draw| packets(draw.spread(least, 300)));
             o.maybe("perturb", |draw| draw.time(10_000, 60_000_000)).switches(&["head_drop"]);
+        }
+        "cake" => {
+            o.maybe("rate", |draw| crate::draw::rate(draw.spread(100_000, 100_000_000)));
+            o.word("tins", &["besteffort", "diffserv3", "diffserv4", "diffserv8", "precedence"]);
+            let isolations = [
+                "flowblind",
+                "srchost",
+                "dsthost",
+                "hosts",
+                "flows",
+                "dual-srchost",
+                "dual-dsthost",
+                "triple-isolate",
+            ];
+            o.word("isolation", &isolations);
+            o.maybe("rtt", |draw| draw.time(1000, 1_000_000));
+            o.number("overhead", 0, 64).maybe("mpu", |draw| bytes(draw.between(0, 256)));
+            o.word("framing", &["none", "atm", "ptm"]);
+            o.word("ack_filter", &["off", "conservative", "aggressive"]);
+            o.switches(&["ingress", "wash", "autorate"]);
         }
         "ack-filter" => drop(o.switches(&["aggressive"])),
         _ => {}

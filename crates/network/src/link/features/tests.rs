@@ -1,12 +1,14 @@
 //! Links with disciplines, transmitters and changing delays.
 
 use super::super::tests::{Bench, any_impairment};
+use crate::pool::PacketId;
 use crate::{
-    AckFilterConfig, BlueConfig, ChokeConfig, CoDelConfig, CoDelLaw, CobaltConfig, CobaltLaw,
-    DelaySchedule, DrrConfig, DualPi2Config, FqCoDelConfig, FqPieConfig, ImpairmentConfig,
-    ImpairmentKind, JitterConfig, JitterLaw, LinkConfig, LinkEvent, LinkWatch, Pi2Config,
-    PieConfig, Position, PriorityConfig, QueueConfig, QueueLimit, RateSchedule, RedConfig,
-    SfqConfig, ThresholdConfig, TokenBucketConfig, TraceConfig, TransmitterConfig, Waiting,
+    AckFilterConfig, BlueConfig, CakeAckFilter, CakeConfig, ChokeConfig, CoDelConfig, CoDelLaw,
+    CobaltConfig, CobaltLaw, DelaySchedule, DrrConfig, DualPi2Config, FqCoDelConfig, FqPieConfig,
+    ImpairmentConfig, ImpairmentKind, JitterConfig, JitterLaw, LinkConfig, LinkEvent, LinkWatch,
+    Pi2Config, PieConfig, Position, PriorityConfig, QueueConfig, QueueLimit, RateSchedule,
+    RedConfig, SfqConfig, ThresholdConfig, TokenBucketConfig, TraceConfig, TransmitterConfig,
+    Waiting,
 };
 use anabranch_endpoint::Generator;
 use anabranch_testkit::marks::record;
@@ -62,6 +64,11 @@ fn every_queue_of(packets: u64) -> Vec<QueueConfig> {
             depth: packets,
             perturb: Some(MS(40)),
             ..SfqConfig::default()
+        }),
+        QueueConfig::Cake(CakeConfig {
+            limit: Some(Bytes(packets * 1500)),
+            ack_filter: CakeAckFilter::Conservative,
+            ..CakeConfig::default()
         }),
         QueueConfig::Cobalt(CobaltConfig {
             limit,
@@ -471,4 +478,30 @@ proptest! {
         prop_assert!(bench.out.is_sorted_by_key(|item| item.0));
         prop_assert_eq!(&play(&config, &offers).out, &bench.out);
     }
+}
+
+/// A shaper of half the line's rate: packets of 1 ms leave 2 ms apart, on the line and after an idle time.
+#[test]
+fn a_shaper_holds_packets_while_the_line_is_free() {
+    let config = CakeConfig { rate: Some(Rate::mbit(6)), wash: true, ..CakeConfig::default() };
+    let mut offers = vec![(0, 1500, 4); 50];
+    offers.extend([(500_000, 1500, 4); 50]);
+    let mut bench = play(&link(QueueConfig::Cake(config)), &offers);
+    let leaves = |number: u64| at(MS(number / 50 * 500 + number % 50 * 2 + 11));
+    let expected: Vec<_> = (0..100).map(|number| (leaves(number), number as u32)).collect();
+    assert_eq!(bench.out, expected);
+    // The first fifty had the slots of the pool that the others took later.
+    let codes = (0..50).map(|slot| bench.pool.packet(PacketId(slot)).dscp);
+    assert!(codes.sum::<u8>() == 0, "washed");
+}
+
+/// A line of ATM asks for packets when its source may send: nothing else may hold them.
+#[test]
+fn no_shaper_before_a_line_of_atm() {
+    let config = CakeConfig { rate: Some(Rate::mbit(6)), ..CakeConfig::default() };
+    let cells =
+        |config| LinkConfig { queue: QueueConfig::Cake(config), ..with(TransmitterConfig::Cells) };
+    let error = cells(config).validate().unwrap_err().to_string();
+    assert!(error.starts_with("queue is with a rate of its own; allowed: no shaper"), "{error}");
+    assert_eq!(cells(CakeConfig::default()).validate(), Ok(()));
 }

@@ -39,6 +39,8 @@ const LINKS: &[&str] = &[
     "queue = { kind = \"priority\", bands = [[46, 48], [10]] }",
     "queue = { kind = \"priority\", key = \"pure-ack\" }",
     "queue = { kind = \"drr\", key = \"dscp\", quantum = \"3000 B\", weights = [[46, 4], [10, 2]] }",
+    "queue = { kind = \"cake\", rate = \"6 Mbit/s\", tins = \"diffserv4\", overhead = 44, framing = \"atm\", ack_filter = \"aggressive\" }",
+    "queue = { kind = \"cake\", autorate = true, ingress = true, wash = true, isolation = \"dual-srchost\", mpu = \"84 B\", rtt = \"30 ms\", limit = \"1 MB\" }",
     "queue = { kind = \"ack-filter\", aggressive = true, limit = \"60 packets\" }",
     "token_bucket = { rate = \"4 Mbit/s\", burst = \"20 kB\", peak = \"8 Mbit/s\" }",
     "impairments = [{ kind = \"reorder-distance\", probability = 0.02, distance = 5 }]",
@@ -106,6 +108,7 @@ fn defaults_are_those_of_the_sources() {
     assert_eq!(queue("dualpi2"), QueueConfig::DualPi2(Default::default()));
     assert_eq!(queue("priority"), QueueConfig::Priority(Default::default()));
     assert_eq!(queue("sfq"), QueueConfig::Sfq(Default::default()));
+    assert_eq!(queue("cake"), QueueConfig::Cake(Default::default()));
     assert_eq!(queue("drr"), QueueConfig::Drr(Default::default()));
     assert_eq!(queue("threshold"), QueueConfig::Threshold(Default::default()));
 }
@@ -126,7 +129,7 @@ fn errors_name_file_field_value_and_what_is_allowed() {
     for (fields, expected) in [
         (
             "queue = { kind = \"rem\" }",
-            "link.toml: field `links[0].queue.kind`: value `rem`: allowed: droptail, threshold, red, choke, blue, pie, pi2, codel, cobalt, fq-codel, fq-pie, dualpi2, priority, drr, sfq",
+            "link.toml: field `links[0].queue.kind`: value `rem`: allowed: droptail, threshold, red, choke, blue, pie, pi2, codel, cobalt, fq-codel, fq-pie, dualpi2, priority, drr, sfq, cake, ack-filter",
         ),
         (
             "queue = { kind = \"red\", max_p = 2 }",
@@ -199,6 +202,22 @@ fn errors_name_file_field_value_and_what_is_allowed() {
         (
             "queue = { kind = \"sfq\", depth = \"0 packets\" }",
             "field `links[0].queue.depth`: value `0 packets`: allowed: at least 1 packet",
+        ),
+        (
+            "queue = { kind = \"cake\", tins = \"diffserv5\" }",
+            "field `links[0].queue.tins`: value `diffserv5`: allowed: besteffort, diffserv3",
+        ),
+        (
+            "queue = { kind = \"cake\", overhead = 300 }",
+            "field `links[0].queue.overhead`: value `300`: allowed: a whole number from -64 to 256",
+        ),
+        (
+            "queue = { kind = \"cake\", mpu = \"1 kB\" }",
+            "field `links[0].queue.mpu`: value `1000 B`: allowed: at most 256 B",
+        ),
+        (
+            "queue = { kind = \"cake\", rate = \"100 bit/s\" }",
+            "field `links[0].queue.rate`: value `100 bit/s`: allowed: at least 512 bit/s",
         ),
         (
             "queue = { kind = \"sfq\", perturb = true }",
