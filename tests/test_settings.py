@@ -34,6 +34,7 @@ QUEUES = {
     "priority": settings.Priority,
     "drr": settings.Drr,
     "sfq": settings.Sfq,
+    "cake": settings.Cake,
     "ack-filter": settings.AckFilter,
 }
 

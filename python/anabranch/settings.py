@@ -67,7 +67,7 @@ class Tcp(TypedDict, total=False):
     counting: Literal["bytes", "acks", "delivered"]
     delayed_ack: DelayedAck
     dsack: bool
-    dscp: int
+    dscp: int | str
     dupack_threshold: int
     echo_old_segments: bool
     ecn: str
@@ -156,6 +156,7 @@ class Sctp(TypedDict, total=False):
     cookie_life: str
     count_padding: bool
     destination: Algorithm
+    dscp: int | str
     dynamic_addresses: bool
     ecn: bool
     failover: str | Toml
@@ -367,6 +368,33 @@ class FqPie(TypedDict, total=False):
     update: str
 
 
+class Cake(TypedDict, total=False):
+    """Options of CAKE (Høiland-Jørgensen, Täht and Morton, LANMAN 2018)."""
+
+    kind: Required[Literal["cake"]]
+    ack_filter: Literal["off", "conservative", "aggressive"]
+    autorate: bool
+    framing: Literal["none", "atm", "ptm"]
+    ingress: bool
+    isolation: Literal[
+        "flowblind",
+        "srchost",
+        "dsthost",
+        "hosts",
+        "flows",
+        "dual-srchost",
+        "dual-dsthost",
+        "triple-isolate",
+    ]
+    limit: str
+    mpu: str
+    overhead: int
+    rate: str
+    rtt: str
+    tins: Literal["besteffort", "diffserv3", "diffserv4", "diffserv8", "precedence"]
+    wash: bool
+
+
 class DualPi2(TypedDict, total=False):
     """Options of DualPI2 (RFC 9332)."""
 
@@ -399,7 +427,7 @@ class Drr(TypedDict, total=False):
     limit: str
     quantum: str
     queues: int
-    weights: Sequence[Sequence[int]]
+    weights: Sequence[Sequence[int | str]]
 
 
 class Sfq(TypedDict, total=False):
@@ -432,6 +460,7 @@ Queue = (
     | Pi2
     | CoDel
     | Cobalt
+    | Cake
     | FqCoDel
     | FqPie
     | DualPi2

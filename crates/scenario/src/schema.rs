@@ -13,6 +13,7 @@ mod call;
 mod channel;
 mod connection;
 mod custom;
+mod dscp;
 mod fast_open;
 mod flow;
 mod form;

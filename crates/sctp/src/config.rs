@@ -55,6 +55,8 @@ pub struct Config {
     /// The largest IP packet on any path has this many octets (the MTU of the interface, RFC 9260
     /// §7.3): 512 to 65535.
     pub mtu: u32,
+    /// Differentiated services code point of all packets, 0 to 63 (RFC 2474 §3).
+    pub dscp: u8,
     /// Path MTUs are found out by probing in these cases (DPLPMTUD, RFC 8899).
     pub mtu_probing: MtuProbing,
     /// Probing begins with packets of this many octets of SCTP, their header of UDP counted, that

@@ -2,7 +2,7 @@
 //! to TOML.
 
 use super::form::{Form, Kind, by, octets_in, quantity_shape};
-use super::{fast_open, manners};
+use super::{dscp, fast_open, manners};
 use crate::InputError;
 use crate::fields::Fields;
 use crate::quantity::Quantity;
@@ -98,11 +98,8 @@ pub(super) fn options(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputEr
         1..=255,
         &mut c.ttl,
     )?;
-    form.says("code point of what both ends send, for `priority` and `drr`").integer(
-        "dscp",
-        0..=63,
-        &mut c.dscp,
-    )?;
+    form.says("code point of what both ends send, for `priority`, `drr`, `cake` and `htb`, by number or by name as `\"af41\"`")
+        .set("dscp", dscp::code_point(), &mut c.dscp)?;
     form.says(
         "RFC 3168: `\"on\"` asks for ECN, `\"passive\"` agrees to it when asked; `\"dctcp\"` \
          asks, and echoes marks exactly (RFC 8257); `\"accurate\"` asks for AccECN and agrees \

@@ -1,5 +1,6 @@
 //! The field `queue` of a link's direction.
 
+use super::dscp;
 use super::form::{Form, Kind, Number, by, quantity, quantity_shape};
 use crate::InputError;
 use crate::fields::Fields;
@@ -454,19 +455,18 @@ fn priority(form: &mut Form<'_>, c: &mut PriorityConfig) -> Result<(), InputErro
 fn code_points() -> impl Kind<Value = Vec<Vec<u8>>> {
     let read = |q: &Fields<'_>, name: &'static str| {
         let Some(value) = q.get(name) else { return Ok(None) };
-        let point =
-            |value: &Value| u8::try_from(value.as_integer()?).ok().filter(|dscp| *dscp < 64);
-        let band = |value: &Value| value.as_array()?.iter().map(point).collect::<Option<Vec<u8>>>();
+        let band =
+            |value: &Value| value.as_array()?.iter().map(dscp::point).collect::<Option<Vec<u8>>>();
         let bands: Option<Vec<_>> =
             value.as_array().and_then(|list| list.iter().map(band).collect());
-        let allowed = "lists of code points from 0 to 63, as [[46], [10, 12]]";
+        let allowed = "lists of code points from 0 to 63, as [[46], [10, 12]] or [[\"ef\"], [\"af11\", \"af12\"]]";
         bands.map(Some).ok_or_else(|| q.error(name, allowed))
     };
     let write = |bands: &Vec<Vec<u8>>| {
         let band = |band: &Vec<u8>| band.iter().map(|dscp| i64::from(*dscp)).collect::<Vec<_>>();
         Value::Array(bands.iter().map(|item| Value::from(band(item))).collect())
     };
-    by(|| Shape::Integer(0, 63).list().list(), read, write)
+    by(|| dscp::shape().list().list(), read, write)
 }
 
 fn drr(form: &mut Form<'_>, c: &mut DrrConfig) -> Result<(), InputError> {
@@ -539,7 +539,7 @@ fn weights() -> impl Kind<Value = [u16; 64]> {
         let Some(value) = q.get(name) else { return Ok(None) };
         let pair = |value: &Value| {
             let [dscp, weight] = value.as_array()?.as_slice() else { return None };
-            let dscp = usize::try_from(dscp.as_integer()?).ok().filter(|dscp| *dscp < 64)?;
+            let dscp = usize::from(dscp::point(dscp)?);
             let weight = u16::try_from(weight.as_integer()?).ok();
             Some((dscp, weight.filter(|weight| (1..=1000).contains(weight))?))
         };
@@ -558,5 +558,5 @@ fn weights() -> impl Kind<Value = [u16; 64]> {
             |(dscp, weight): (usize, &u16)| Value::from(vec![dscp as i64, i64::from(*weight)]);
         Value::Array(given.map(pair).collect())
     };
-    by(|| Shape::Tuple(vec![Shape::Integer(0, 63), Shape::Integer(1, 1000)]).list(), read, write)
+    by(|| Shape::Tuple(vec![dscp::shape(), Shape::Integer(1, 1000)]).list(), read, write)
 }

@@ -2,7 +2,7 @@
 
 use super::address_changes::{self, AddressChange, ChangeOfAddress};
 use super::form::{Form, Text, Texts, by, quantity_shape};
-use super::{authentication, custom, window};
+use super::{authentication, custom, dscp, window};
 use crate::InputError;
 use crate::fields::Fields;
 use crate::quantity::{Packets, Quantity};
@@ -202,6 +202,8 @@ fn sizes(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
     form.says("largest IP packet, on all paths: the MTU of the interface")
         .octets("mtu", &mut c.mtu)?;
     path_mtu(form, c)?;
+    form.says("code point of what both ends send, for `priority`, `drr`, `cake` and `htb`, by number or by name as `\"af41\"`")
+        .set("dscp", dscp::code_point(), &mut c.dscp)?;
     form.says("octets of it kept free for the IP header, 20 or 40")
         .or_else("20; 40 where both hosts have IPv6, and at a port where its host does")
         .integer("ip_header", 20..=40, &mut c.ip_header)?;

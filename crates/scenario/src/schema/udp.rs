@@ -1,5 +1,6 @@
 //! `udp = { ... }`: options of a flow over UDP.
 
+use super::dscp;
 use super::form::{Form, Kind, by, quantity_shape};
 use crate::InputError;
 use crate::fields::Fields;
@@ -10,12 +11,9 @@ use anabranch_units::{Bytes, Span};
 use anabranch_wire::UdpDatagram;
 use toml::Table;
 
-/// Largest code point (RFC 2474 §3).
-const MOST_DSCP: u8 = 63;
-
 fn fields(form: &mut Form<'_>, config: &mut Config) -> Result<(), InputError> {
-    form.says("code point of all packets, which queues of kind `priority` and `drr` may look at")
-        .integer("dscp", 0..=MOST_DSCP, &mut config.dscp)?;
+    form.says("code point of all packets, which `priority`, `drr`, `cake` and `htb` may look at, by number or by name as `\"ef\"`")
+        .set("dscp", dscp::code_point(), &mut config.dscp)?;
     form.says("bounds what waits for a host's line, at least 1 B")
         .octets("send_buffer", &mut config.send_buffer)?;
     form.require(config.send_buffer > 0, "send_buffer", "at least 1 B")

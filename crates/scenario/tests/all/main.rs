@@ -4,8 +4,10 @@
 
 mod abr;
 mod ack_filter;
+mod cake;
 mod channels;
 mod divided;
+mod dscp;
 mod elision;
 mod fairness;
 mod fast_open;

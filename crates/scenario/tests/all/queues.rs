@@ -51,7 +51,7 @@ fn active_queue_management_keeps_the_wait_near_its_target() {
 /// PIE and DualPI2 aim at 15 ms, PI2 at 20 ms, K = 12 packets are 14.4 ms, SFQ's 127
 /// are 152.4 ms. CoDel's 5 ms are what the least wait in 100 ms shall be; the mean is
 /// above it where, as here, five flows share few packets (RFC 8289 §3.2).
-const QUEUES: [(&str, &str, f64, f64, f64); 20] = [
+const QUEUES: [(&str, &str, f64, f64, f64); 22] = [
     ("{ limit = \"250 packets\" }", "{}", 200.0, 300.0, 0.94),
     ("{ kind = \"red\", limit = \"250 packets\" }", "{}", 6.0, 18.0, 0.9),
     (
@@ -79,6 +79,8 @@ const QUEUES: [(&str, &str, f64, f64, f64); 20] = [
     ("{ kind = \"cobalt\" }", "{}", 4.0, 12.0, 0.93),
     ("{ kind = \"cobalt\", ecn = true }", "{ ecn = \"on\" }", 4.0, 12.0, 0.93),
     ("{ kind = \"fq-codel\" }", "{}", 5.0, 25.0, 0.94),
+    ("{ kind = \"cake\" }", "{}", 4.0, 12.0, 0.93),
+    ("{ kind = \"cake\", rate = \"10 Mbit/s\" }", "{ ecn = \"on\" }", 4.0, 12.0, 0.93),
     ("{ kind = \"fq-pie\" }", "{}", 13.5, 22.0, 0.94),
     ("{ kind = \"sfq\" }", "{}", 120.0, 152.4, 0.94),
     ("{ kind = \"dualpi2\" }", "{}", 13.5, 18.0, 0.92),

@@ -54,7 +54,8 @@ impl Association {
         };
         let (src_port, zero_checksum) = (self.identity.local_port, false);
         let sctp = SctpPacket { src_port, dst_port, tag, udp, zero_checksum, chunks };
-        Packet::new(src, dst, Body::Sctp(Box::new(sctp)))
+        let packet = Packet::new(src, dst, Body::Sctp(Box::new(sctp)));
+        Packet { dscp: self.config.dscp, ..packet }
     }
 
     #[cold]

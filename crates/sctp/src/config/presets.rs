@@ -22,6 +22,7 @@ impl Config {
             mtu_probe_base: 1200,
             mtu_probe_timer: None,
             mtu_raise_timer: Span::from_secs(600),
+            dscp: 0,
             ip_header: 20,
             message_size: None,
             outbound_streams: 10,

@@ -37,6 +37,7 @@ impl Config {
     /// Checks the sizes of packets and buffers, and the numbers of streams.
     fn check_sizes(&self) -> Result<(), ConfigError> {
         check((512..=65_535).contains(&self.mtu), "mtu", &self.mtu, "512 B to 65535 B")?;
+        check(self.dscp < 64, "dscp", &self.dscp, "0 to 63")?;
         let base = &self.mtu_probe_base;
         check((472..=65_495).contains(base), "mtu_probe_base", base, "472 B to 65495 B")?;
         let header = self.ip_header;
