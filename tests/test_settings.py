@@ -35,6 +35,7 @@ QUEUES = {
     "drr": settings.Drr,
     "sfq": settings.Sfq,
     "cake": settings.Cake,
+    "htb": settings.Htb,
     "ack-filter": settings.AckFilter,
 }
 

@@ -395,6 +395,31 @@ class Cake(TypedDict, total=False):
     wash: bool
 
 
+class HtbClass(TypedDict, total=False):
+    """A class of a queue of kind `htb`."""
+
+    name: Required[str]
+    rate: Required[str]
+    burst: str
+    cburst: str
+    ceil: str
+    dscp: Sequence[int | str]
+    flows: Sequence[str]
+    hosts: Sequence[str]
+    parent: str
+    prio: int
+    quantum: str
+    queue: Toml
+
+
+class Htb(TypedDict, total=False):
+    """Options of classes that borrow (`htb`)."""
+
+    kind: Required[Literal["htb"]]
+    classes: Sequence[HtbClass]
+    default: str
+
+
 class DualPi2(TypedDict, total=False):
     """Options of DualPI2 (RFC 9332)."""
 
@@ -414,7 +439,7 @@ class Priority(TypedDict, total=False):
     """Options of bands of strict priority."""
 
     kind: Required[Literal["priority"]]
-    bands: Sequence[Sequence[int]]
+    bands: Sequence[Sequence[int | str]]
     key: Literal["dscp", "pure-ack"]
     limit: str
 
@@ -461,6 +486,7 @@ Queue = (
     | CoDel
     | Cobalt
     | Cake
+    | Htb
     | FqCoDel
     | FqPie
     | DualPi2

@@ -40,8 +40,9 @@ pub use pool::{PacketId, PacketPool};
 pub use queue::{
     AckFilterConfig, BlueConfig, CakeAckFilter, CakeConfig, CakeFraming, CakeIsolation, CakeTins,
     ChokeConfig, CoDelConfig, CoDelLaw, CobaltConfig, CobaltLaw, DelayEstimate, DrrConfig, DrrKey,
-    DualPi2Config, FqCoDelConfig, FqPieConfig, Pi2Config, PieConfig, PriorityConfig, PriorityKey,
-    QUEUES, QueueConfig, QueueLimit, RedConfig, Scalable, SfqConfig, ThresholdConfig, Waiting,
+    DualPi2Config, FqCoDelConfig, FqPieConfig, HtbClass, HtbConfig, HtbMatch, Pi2Config, PieConfig,
+    PriorityConfig, PriorityKey, QUEUES, QueueConfig, QueueLimit, RedConfig, Scalable, SfqConfig,
+    ThresholdConfig, Waiting,
 };
 pub use regulator::{
     AckBucketConfig, DelayLaw, Forward, LawConfig, Level, MakeLaw, Overflow, REGULATORS, Regulated,

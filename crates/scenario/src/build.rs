@@ -18,15 +18,15 @@ use crate::transport::Transport;
 use anabranch_endpoint::{Demultiplex, Generator, Seed};
 use anabranch_media::voice::Call;
 use anabranch_network::abr::WayConfig;
-use anabranch_network::{FlowPaths, ImpairmentConfig, ImpairmentKind, LinkConfig};
+use anabranch_network::{FlowPaths, ImpairmentConfig, ImpairmentKind, LinkConfig, QueueConfig};
 use anabranch_sim::{
     App, BuildError, DatagramSpec, Duration, DurationLaw, FlowId, LinkId, MessageTraffic, NodeId,
     Pace, Pages, Side, Simulation, SimulationBuilder, Sizes, Traffic,
 };
 use anabranch_udp::Framing;
 use anabranch_units::{Span, Time};
-use anabranch_wire::FlowKey;
 use anabranch_wire::udp::Head;
+use anabranch_wire::{Addr, FlowKey};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -110,7 +110,7 @@ pub(crate) fn build_with(
         for (name, from, to, direction) in
             [(&link.name, a, b, &link.forward), (&link.reverse_name, b, a, &link.reverse)]
         {
-            let config = link_config(direction, |flow, reverse_data| {
+            let mut config = link_config(direction, |flow, reverse_data| {
                 let plan = plans.iter().find(|plan| plan.name == flow)?;
                 let addresses = |host: &str| -> Vec<_> {
                     let host = scenario.hosts.iter().find(|each| each.name == host);
@@ -131,6 +131,8 @@ pub(crate) fn build_with(
                     further_ports: if is_multipath && plan.spec.port.is_none() { 64 } else { 0 },
                 })
             });
+            let addr = |interface: usize| builder.addr(nodes[interface]);
+            enter_addresses(&mut config.queue, &plans, &graph, addr);
             let generator = seed.generator(&format!("link {name}"));
             let regulator = direction
                 .regulator
@@ -534,6 +536,37 @@ fn keeps_deliveries(scenario: &Scenario, spec: &FlowSpec, name: &str) -> bool {
         .observe
         .iter()
         .any(|observe| observe.what.is_of_messages() && observe.means(&spec.name, name))
+}
+
+/// Enters the addresses of hosts, and those of the clients of flows with their ports, into the classes of a
+/// queue that has any. A client's port is its flow's alone.
+fn enter_addresses(
+    queue: &mut QueueConfig,
+    plans: &[Plan<'_>],
+    graph: &Graph<'_>,
+    addr: impl Fn(usize) -> Addr,
+) {
+    let QueueConfig::Htb(htb) = queue else { return };
+    for class in &mut htb.classes {
+        let matches = &mut class.matches;
+        for name in &matches.hosts {
+            let Some(interface) = graph.interface(name) else { continue };
+            let is_host = graph.owner(interface) == name;
+            let all = graph.siblings(interface).filter(|other| is_host || *other == interface);
+            matches.addresses.extend(all.map(&addr));
+        }
+        for plan in plans {
+            let is_meant = |name: &String| plan.name == *name || plan.spec.name == *name;
+            if !matches.flows.iter().any(is_meant) {
+                continue;
+            }
+            let Some(interface) = graph.interface(&plan.spec.from) else { continue };
+            let ports = plan.client.1..plan.client.1 + plan.spec.client_ports();
+            let of = |interface: usize| ports.clone().map(move |port| (interface, port));
+            let ends = graph.siblings(interface).flat_map(of);
+            matches.ends.extend(ends.map(|(interface, port)| (addr(interface), port)));
+        }
+    }
 }
 
 fn link_config(

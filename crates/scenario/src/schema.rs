@@ -18,6 +18,7 @@ mod fast_open;
 mod flow;
 mod form;
 pub(crate) mod host;
+mod htb;
 mod icmp;
 mod impairment;
 mod ip;

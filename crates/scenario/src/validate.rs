@@ -11,7 +11,7 @@ use crate::schema::{
     ChannelKind, ChannelSpec, Direction, Effect, Impairment, Ip, LinkSpec, Protocol, Scenario,
     What, Workload,
 };
-use anabranch_network::ImpairmentKind;
+use anabranch_network::{ImpairmentKind, QueueConfig};
 use anabranch_units::Span;
 use std::collections::BTreeMap;
 
@@ -55,7 +55,7 @@ pub(crate) fn check(s: &Scenario) -> Result<(), InputError> {
     check_reachability(s, &graph)?;
     check_samples(s)?;
     check_hostile(s, &graph)?;
-    check_references(s)
+    check_references(s, &graph)
 }
 
 /// What is sampled fits a memory: 100 million samples of a series are 1.6 GB.
@@ -188,7 +188,7 @@ fn check_reachability(s: &Scenario, graph: &Graph<'_>) -> Result<(), InputError>
 }
 
 /// Flows and links that other fields name.
-fn check_references(s: &Scenario) -> Result<(), InputError> {
+fn check_references(s: &Scenario, graph: &Graph<'_>) -> Result<(), InputError> {
     let flows = || s.flows.iter().flat_map(|flow| flow.names());
     let unknown_flow = |field: String, name: &str| {
         let names: Vec<_> = flows().take(20).collect();
@@ -202,6 +202,21 @@ fn check_references(s: &Scenario) -> Result<(), InputError> {
                 if !flows().any(|name| name == *flow) {
                     let field = format!("links[{i}].{direction}impairments[{j}].flow");
                     return Err(unknown_flow(field, flow));
+                }
+            }
+            let QueueConfig::Htb(htb) = &of.queue else { continue };
+            for (j, class) in htb.classes.iter().enumerate() {
+                let field = |what| format!("links[{i}].{direction}queue.classes[{j}].{what}");
+                let is_entry = |name: &String| s.flows.iter().any(|flow| flow.name == *name);
+                let is_flow = |name: &String| is_entry(name) || flows().any(|flow| flow == *name);
+                if let Some(flow) = class.matches.flows.iter().find(|name| !is_flow(name)) {
+                    return Err(unknown_flow(field("flows"), flow));
+                }
+                let is_host = |name: &String| graph.interface(name).is_some();
+                if let Some(host) = class.matches.hosts.iter().find(|name| !is_host(name)) {
+                    let names: Vec<_> = s.hosts.iter().map(|host| host.name.as_str()).collect();
+                    let allowed = format!("a host: {}", shorten(names.into_iter().take(20)));
+                    return Err(InputError::field(field("hosts"), host, allowed));
                 }
             }
         }

@@ -16,12 +16,16 @@ pub(super) struct Held {
     pub waiting: Waiting,
     /// Something else asks it for packets, and it never serves by itself.
     pulled: bool,
+    /// The discipline may hold packets while the line is free, until a date that may change with
+    /// each that comes.
+    shapes: bool,
     /// `losses` are what the discipline has dropped and the link has not yet counted.
     pub losses: Losses,
 }
 
 impl Held {
     pub(super) fn new(scheduler: Box<Scheduler>, transmitter: Transmitter, pulled: bool) -> Held {
+        let shapes = matches!(*scheduler, Scheduler::Cake(_) | Scheduler::Htb(_));
         Held {
             scheduler,
             transmitter,
@@ -29,6 +33,7 @@ impl Held {
             serve_at: Time::NEVER,
             waiting: Waiting::default(),
             pulled,
+            shapes,
             losses: Losses::new(),
         }
     }
@@ -56,7 +61,7 @@ impl Held {
         self.forget_losses(0);
         if self.waiting.packets == 0 {
             self.serve_at = Time::NEVER;
-        } else if self.serve_at == Time::NEVER && !self.pulled {
+        } else if (self.serve_at == Time::NEVER || self.shapes) && !self.pulled {
             self.serve_at = self.ready(now);
         }
     }

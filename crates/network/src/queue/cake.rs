@@ -28,6 +28,7 @@ mod tins;
 pub use tins::CakeTins;
 
 use super::item::{Item, Loss, Losses};
+use super::{QueueLimit, Waiting};
 use crate::catalogue::{ConfigError, Info};
 use anabranch_endpoint::Generator;
 use anabranch_units::{Bytes, Rate, Span, Time};
@@ -124,8 +125,8 @@ pub struct CakeConfig {
     pub ingress: bool,
     /// Code points of packets are set to 0 when they have been classified.
     pub wash: bool,
-    /// Octets that may wait; without it 4 `rate` `rtt`, at least 4 MiB.
-    pub limit: Option<Bytes>,
+    /// What may wait; without it 4 `rate` `rtt`, at least 4 MiB.
+    pub limit: Option<QueueLimit>,
 }
 
 impl Default for CakeConfig {
@@ -165,21 +166,19 @@ impl CakeConfig {
             return Err(ConfigError::new("rate", rate, format!("at least {LEAST_RATE}")));
         }
         match self.limit {
-            Some(Bytes(0)) => Err(ConfigError::new("limit", "0 B", "at least 1 B")),
+            Some(QueueLimit::Octets(Bytes(0))) => {
+                Err(ConfigError::new("limit", "0 B", "at least 1 B"))
+            }
             _ => Ok(()),
         }
     }
 
-    /// Octets that may wait at this rate: four times what `rtt` carries, at least 4 MiB; without a
-    /// rate 10,240 packets of Ethernet.
-    pub(crate) fn memory(&self, rate: Option<Rate>) -> u64 {
-        match (self.limit, rate) {
-            (Some(limit), _) => limit.0,
-            (None, None) => MOST_MEMORY,
-            (None, Some(rate)) => {
-                rate.bytes_in(self.rtt).0.saturating_mul(4).clamp(4 << 20, MOST_MEMORY)
-            }
-        }
+    /// What may wait at this rate: four times what `rtt` carries, at least 4 MiB; without a rate
+    /// 10,240 packets of Ethernet.
+    pub(crate) fn memory(&self, rate: Option<Rate>) -> QueueLimit {
+        let by_rate = |rate: Rate| rate.bytes_in(self.rtt).0.saturating_mul(4);
+        let octets = rate.map_or(MOST_MEMORY, |rate| by_rate(rate).clamp(4 << 20, MOST_MEMORY));
+        self.limit.unwrap_or(QueueLimit::Octets(Bytes(octets)))
     }
 
     /// Octets of a packet on the line (§3.1).
@@ -220,10 +219,9 @@ pub struct Cake {
     /// The same where many were dropped.
     failsafe: Time,
     autorate: Option<Autorate>,
-    /// Octets that may wait.
-    limit: u64,
-    packets: u64,
-    octets: u64,
+    /// What may wait, and what does.
+    limit: QueueLimit,
+    waiting: Waiting,
     /// Odd: what a flow's hash is multiplied by, so that nobody can foresee which flows share a queue.
     multiplier: u32,
     generator: Generator,
@@ -243,9 +241,8 @@ impl Cake {
             next: Time::ZERO,
             failsafe: Time::ZERO,
             autorate: config.autorate.then(|| Autorate::new(config.rate)),
-            limit: 0,
-            packets: 0,
-            octets: 0,
+            limit: QueueLimit::Unlimited,
+            waiting: Waiting::default(),
             multiplier,
             generator,
         };
@@ -283,7 +280,7 @@ impl Cake {
         if self.config.wash && item.dscp != 0 {
             (item.dscp, item.washed) = (0, true);
         }
-        if self.packets == 0 && self.next < now {
+        if self.waiting.packets == 0 && self.next < now {
             (self.next, self.failsafe) = (now, now);
         }
         let hash = self.hash(&item, packet);
@@ -298,17 +295,25 @@ impl Cake {
             tin.filter(flow, ack, aggressive, losses);
         }
         tin.push(flow, item, ack);
-        self.packets += 1;
-        self.octets += u64::from(item.size);
-        for at in before..losses.len() {
-            self.forget(number, losses[at].0.size, now);
+        self.waiting.add(item.size);
+        for (lost, _) in losses.iter().skip(before) {
+            self.forget(number, lost.size, now);
         }
         if let Some(rate) = self.autorate.as_mut().and_then(|it| it.on_arrival(now, item.size)) {
             self.set_rate(Some(rate.max(LEAST_RATE)));
         }
         self.tins[number].join(flow, self.config.isolation);
-        while self.octets > self.limit {
+        while self.is_over_its_limit() {
             self.drop_from_the_longest(now, losses);
+        }
+    }
+
+    /// Whether more waits than may.
+    fn is_over_its_limit(&self) -> bool {
+        match self.limit {
+            QueueLimit::Packets(n) => self.waiting.packets > n,
+            QueueLimit::Octets(n) => self.waiting.octets > n.0,
+            QueueLimit::Unlimited => false,
         }
     }
 
@@ -330,8 +335,7 @@ impl Cake {
 
     /// A packet of a tin has been dropped.
     fn forget(&mut self, tin: usize, size: u32, now: Time) {
-        self.packets -= 1;
-        self.octets -= u64::from(size);
+        self.waiting.remove(size);
         if self.config.ingress {
             self.charge(tin, size, now, false);
         }
@@ -370,7 +374,7 @@ impl Cake {
             return None;
         }
         let mut looks_at_decaying = true;
-        while self.packets > 0 {
+        while self.waiting.packets > 0 {
             let number = self.next_tin(now)?;
             if let Some(item) = self.serve(number, now, &mut looks_at_decaying, losses) {
                 return Some(item);
@@ -427,15 +431,13 @@ impl Cake {
                 };
                 let drops = tin.drops(flow, now, ingress, &mut item, &mut self.generator);
                 if !drops {
-                    self.packets -= 1;
-                    self.octets -= u64::from(item.size);
+                    self.waiting.remove(item.size);
                     let octets = self.charge(number, item.size, now, true);
                     self.tins[number].sent(flow, octets);
                     return Some(item);
                 }
                 losses.push((item, Loss::Early));
-                self.packets -= 1;
-                self.octets -= u64::from(item.size);
+                self.waiting.remove(item.size);
                 if ingress {
                     let octets = self.charge(number, item.size, now, false);
                     self.tins[number].sent(flow, octets);

@@ -15,7 +15,9 @@ mod drr;
 mod dualpi2;
 mod fq_codel;
 mod fq_pie;
+mod held_aqm;
 mod held_droptail;
+mod htb;
 mod item;
 mod pi2;
 mod pie;
@@ -37,6 +39,7 @@ pub use dualpi2::{DualPi2, DualPi2Config};
 pub use fq_codel::{FqCoDel, FqCoDelConfig};
 pub use fq_pie::{FqPie, FqPieConfig};
 pub(crate) use held_droptail::HeldDropTail;
+pub use htb::{Htb, HtbClass, HtbConfig, HtbMatch};
 pub use item::{Band, Item, Loss, Losses};
 pub use pi2::{Pi2, Pi2Config, Scalable};
 pub use pie::{DelayEstimate, Pie, PieConfig};
@@ -49,6 +52,7 @@ use crate::catalogue::{ConfigError, Info};
 use anabranch_endpoint::Generator;
 use anabranch_units::{Bytes, Rate, Time};
 use anabranch_wire::{Ecn, Packet};
+use held_aqm::HeldAqm;
 
 /// The queue disciplines by name.
 pub const QUEUES: &[Info] = &[
@@ -68,6 +72,7 @@ pub const QUEUES: &[Info] = &[
     drr::INFO,
     sfq::INFO,
     cake::INFO,
+    htb::INFO,
     ack_filter::INFO,
 ];
 
@@ -109,6 +114,8 @@ pub enum QueueConfig {
     Sfq(SfqConfig),
     /// A shaper, tins by code point, flow queues fair to hosts.
     Cake(CakeConfig),
+    /// Classes with guaranteed rates that borrow from their parents.
+    Htb(HtbConfig),
     /// Drop-tail without redundant ACKs.
     AckFilter(AckFilterConfig),
 }
@@ -160,13 +167,18 @@ impl QueueConfig {
             QueueConfig::FqCoDel(fq_co_del) => QueueLimit::Packets(fq_co_del.limit),
             QueueConfig::FqPie(fq_pie) => QueueLimit::Packets(fq_pie.limit),
             QueueConfig::Sfq(sfq) => QueueLimit::Packets(sfq.limit),
-            QueueConfig::Cake(cake) => QueueLimit::Octets(Bytes(cake.memory(cake.rate))),
+            QueueConfig::Cake(cake) => cake.memory(cake.rate),
+            QueueConfig::Htb(_) => QueueLimit::Unlimited,
         }
     }
 
     /// Whether packets may wait while the line is free.
     pub fn shapes(&self) -> bool {
-        matches!(self, QueueConfig::Cake(cake) if cake.rate.is_some() || cake.autorate)
+        match self {
+            QueueConfig::Cake(cake) => cake.rate.is_some() || cake.autorate,
+            QueueConfig::Htb(htb) => !htb.classes.is_empty(),
+            _ => false,
+        }
     }
 
     /// Returns an error that names the first field out of its range.
@@ -184,6 +196,7 @@ impl QueueConfig {
             QueueConfig::FqCoDel(fq_co_del) => Some(QueueLimit::Packets(fq_co_del.limit)),
             QueueConfig::FqPie(fq_pie) => Some(QueueLimit::Packets(fq_pie.limit)),
             QueueConfig::Sfq(sfq) => Some(QueueLimit::Packets(sfq.limit)),
+            QueueConfig::Cake(cake) => cake.limit,
             _ => None,
         };
         if held == Some(QueueLimit::Packets(0)) {
@@ -207,6 +220,7 @@ impl QueueConfig {
             QueueConfig::Drr(drr) => drr.validate(),
             QueueConfig::Sfq(sfq) => sfq.validate(),
             QueueConfig::Cake(cake) => cake.validate(),
+            QueueConfig::Htb(htb) => htb.validate(),
         }
     }
 
@@ -218,6 +232,14 @@ impl QueueConfig {
                 Discipline::Held(Box::new(Scheduler::DropTail(HeldDropTail::new(*limit))))
             }
             _ => self.build(line, generator),
+        }
+    }
+
+    /// Builds the discipline for a leaf of classes, which holds its packets.
+    pub(crate) fn build_leaf(&self, line: Line, generator: Generator) -> Box<Scheduler> {
+        match self.build_held(line, generator) {
+            Discipline::Fifo(aqm) => Box::new(Scheduler::Aqm(HeldAqm::new(*aqm))),
+            Discipline::Held(scheduler) => scheduler,
         }
     }
 
@@ -255,6 +277,9 @@ impl QueueConfig {
             QueueConfig::Sfq(sfq) => held(Scheduler::Sfq(Sfq::new(sfq, generator))),
             QueueConfig::Cake(cake) => {
                 held(Scheduler::Cake(Box::new(Cake::new(cake, line.mtu, generator))))
+            }
+            QueueConfig::Htb(htb) => {
+                held(Scheduler::Htb(Box::new(Htb::new(htb, line.mtu, generator))))
             }
             QueueConfig::AckFilter(ack_filter) => {
                 held(Scheduler::AckFilter(AckFilter::new(ack_filter)))
@@ -427,7 +452,9 @@ pub(crate) enum Scheduler {
     Drr(Drr),
     Sfq(Sfq),
     Cake(Box<Cake>),
+    Htb(Box<Htb>),
     AckFilter(AckFilter),
+    Aqm(HeldAqm),
 }
 
 impl Scheduler {
@@ -436,6 +463,7 @@ impl Scheduler {
     pub(crate) fn opens_at(&self) -> Time {
         match self {
             Scheduler::Cake(cake) => cake.opens_at(),
+            Scheduler::Htb(htb) => htb.opens_at(),
             _ => Time::ZERO,
         }
     }
@@ -454,6 +482,8 @@ impl Scheduler {
             Scheduler::Drr(drr) => drr.enqueue(item, losses),
             Scheduler::Sfq(sfq) => sfq.enqueue(item, losses),
             Scheduler::Cake(cake) => cake.enqueue(item, packet, losses),
+            Scheduler::Htb(htb) => htb.enqueue(item, packet, losses),
+            Scheduler::Aqm(aqm) => aqm.enqueue(item, losses),
             Scheduler::AckFilter(ack_filter) => ack_filter.enqueue(item, packet, losses),
         }
     }
@@ -473,6 +503,8 @@ impl Scheduler {
             Scheduler::Drr(drr) => drr.dequeue(),
             Scheduler::Sfq(sfq) => sfq.dequeue(now, losses),
             Scheduler::Cake(cake) => cake.dequeue(now, losses),
+            Scheduler::Htb(htb) => htb.dequeue(now, losses),
+            Scheduler::Aqm(aqm) => aqm.dequeue(now),
             Scheduler::AckFilter(ack_filter) => ack_filter.dequeue(),
         }
     }

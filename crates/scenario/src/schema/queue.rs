@@ -1,15 +1,15 @@
 //! The field `queue` of a link's direction.
 
-use super::dscp;
 use super::form::{Form, Kind, Number, by, quantity, quantity_shape};
+use super::{dscp, htb};
 use crate::InputError;
 use crate::fields::Fields;
 use crate::quantity::{Amount, Packets, Quantity};
 use crate::shape::Shape;
 use anabranch_network::{
     AckFilterConfig, BlueConfig, CakeAckFilter, CakeConfig, CakeFraming, CakeIsolation, CakeTins,
-    ChokeConfig, CoDelConfig, CoDelLaw, CobaltConfig, CobaltLaw, DelayEstimate,
-    DrrConfig, DrrKey, DualPi2Config, FqCoDelConfig, FqPieConfig, Info, Pi2Config, PieConfig,
+    ChokeConfig, CoDelConfig, CoDelLaw, CobaltConfig, CobaltLaw, DelayEstimate, DrrConfig, DrrKey,
+    DualPi2Config, FqCoDelConfig, FqPieConfig, HtbConfig, Info, Pi2Config, PieConfig,
     PriorityConfig, PriorityKey, QUEUES, QueueConfig, QueueLimit, RedConfig, Scalable, SfqConfig,
     ThresholdConfig,
 };
@@ -58,6 +58,24 @@ pub(super) fn shape() -> Shape {
 
 /// The field `queue`, where there is one.
 pub(super) fn read(f: &Fields<'_>) -> Result<Option<QueueConfig>, InputError> {
+    read_as(f, fields)
+}
+
+/// The field `queue` of a class, where there is one.
+pub(super) fn read_leaf(f: &Fields<'_>) -> Result<Option<QueueConfig>, InputError> {
+    read_as(f, leaf_fields)
+}
+
+/// What the field `queue` of a class may hold.
+pub(super) fn leaf_shape() -> Shape {
+    Shape::Table(Form::described(|form| leaf_fields(form, &mut QueueConfig::default())))
+        .named("leaf_queue")
+}
+
+fn read_as(
+    f: &Fields<'_>,
+    fields: fn(&mut Form<'_>, &mut QueueConfig) -> Result<(), InputError>,
+) -> Result<Option<QueueConfig>, InputError> {
     let Some(q) = f.table("queue")? else { return Ok(None) };
     let mut queue = QueueConfig::default();
     Form::read_all(&q, |form| fields(form, &mut queue))?;
@@ -88,6 +106,7 @@ fn usual(name: &str) -> Option<QueueConfig> {
         "drr" => QueueConfig::Drr(DrrConfig::default()),
         "sfq" => QueueConfig::Sfq(SfqConfig::default()),
         "cake" => QueueConfig::Cake(CakeConfig::default()),
+        "htb" => QueueConfig::Htb(HtbConfig::default()),
         "ack-filter" => QueueConfig::AckFilter(AckFilterConfig::default()),
         _ => return None,
     })
@@ -95,8 +114,18 @@ fn usual(name: &str) -> Option<QueueConfig> {
 
 /// The kinds in the order of their catalogue, each with what it has by default.
 fn fields(form: &mut Form<'_>, queue: &mut QueueConfig) -> Result<(), InputError> {
+    kinds(form, queue, true)
+}
+
+/// The kinds that leaves of classes may be of.
+fn leaf_fields(form: &mut Form<'_>, queue: &mut QueueConfig) -> Result<(), InputError> {
+    kinds(form, queue, false)
+}
+
+fn kinds(form: &mut Form<'_>, queue: &mut QueueConfig, classes: bool) -> Result<(), InputError> {
     let kind = |info: &Info| Some((info.name, info.summary, usual(info.name)?));
-    let all: Vec<_> = QUEUES.iter().filter_map(kind).collect();
+    let is_kind = |found: &(&str, &str, QueueConfig)| classes || found.0 != "htb";
+    let all: Vec<_> = QUEUES.iter().filter_map(kind).filter(is_kind).collect();
     form.kinds("kind", Some("droptail"), &all, queue, |form, queue| match queue {
         QueueConfig::DropTail { limit } => waiting(form, limit),
         QueueConfig::Threshold(c) => {
@@ -138,6 +167,7 @@ fn fields(form: &mut Form<'_>, queue: &mut QueueConfig) -> Result<(), InputError
         QueueConfig::Drr(c) => drr(form, c),
         QueueConfig::Sfq(c) => sfq(form, c),
         QueueConfig::Cake(c) => cake(form, c),
+        QueueConfig::Htb(c) => htb::fields(form, c),
         QueueConfig::AckFilter(c) => {
             waiting(form, &mut c.limit)?;
             form.says("of ACKs that say the same one is left, else two")
@@ -526,11 +556,9 @@ fn cake(form: &mut Form<'_>, c: &mut CakeConfig) -> Result<(), InputError> {
     form.says("packets that are dropped count for the shaper: the line to shape is before it")
         .boolean("ingress", &mut c.ingress)?;
     form.says("code points are set to 0 as packets leave").boolean("wash", &mut c.wash)?;
-    form.says("octets that may wait").or_else("4 `rate` `rtt`, at least 4 MiB").optional(
-        "limit",
-        quantity(),
-        &mut c.limit,
-    )
+    form.says("what may wait in all tins together, in packets, in octets or `\"unlimited\"`")
+        .or_else("4 `rate` `rtt`, at least 4 MiB")
+        .optional("limit", amount(), &mut c.limit)
 }
 
 /// Weights of code points, `[[46, 4], [10, 2]]`; the others have 1.

@@ -15,6 +15,7 @@ mod frames;
 mod hostile;
 mod hostile_wraps;
 mod hosts;
+mod htb;
 mod incast;
 mod integrity;
 mod l4s;

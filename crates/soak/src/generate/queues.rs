@@ -24,13 +24,13 @@ pub(super) fn queue(draw: &mut Draw, temper: Temper, mtu: u64) -> Table {
         "drr",
         "sfq",
         "cake",
+        "htb",
         "ack-filter",
     ];
     let kind = draw.pick(&kinds);
     let least = if temper == Temper::Gentle { 20 } else { 1 };
     let in_packets = matches!(kind, "fq-codel" | "fq-pie" | "sfq");
     let limit = match draw.between(0, 5) {
-        _ if kind == "cake" => bytes(mtu * draw.spread(least, 300)),
         0 if !in_packets => bytes(mtu * draw.spread(least, 300)),
         1 if !in_packets && !matches!(kind, "red" | "threshold" | "pie" | "pi2" | "dualpi2") => {
             "unlimited".into()
@@ -38,7 +38,10 @@ pub(super) fn queue(draw: &mut Draw, temper: Temper, mtu: u64) -> Table {
         _ => packets(draw.spread(least, 300)),
     };
     let mut o = Options::new(draw, 0.3);
-    o.put("kind", kind).put("limit", limit);
+    o.put("kind", kind);
+    if kind != "htb" {
+        o.put("limit", limit);
+    }
     match kind {
         "threshold" => {
             let mark = o.draw.between(1, 30);
@@ -140,10 +143,47 @@ pub(super) fn queue(draw: &mut Draw, temper: Temper, mtu: u64) -> Table {
             o.word("ack_filter", &["off", "conservative", "aggressive"]);
             o.switches(&["ingress", "wash", "autorate"]);
         }
+        "htb" => {
+            let classes = classes(o.draw);
+            o.put("classes", Value::Array(classes));
+            if o.draw.chance(0.7) {
+                o.put("default", "rest");
+            }
+        }
         "ack-filter" => drop(o.switches(&["aggressive"])),
         _ => {}
     }
     o.table
+}
+
+/// A root with two leaves, of which the second has what no class names, and perhaps a class between.
+fn classes(draw: &mut Draw) -> Vec<Value> {
+    let rates = [0; 4].map(|_| draw.spread(100_000, 50_000_000));
+    let class = |name: &str, parent: &str, bps: u64, draw: &mut Draw| {
+        let mut o = Options::new(draw, 0.3);
+        o.put("name", name).put("rate", crate::draw::rate(bps));
+        if !parent.is_empty() {
+            o.put("parent", parent);
+        }
+        o.maybe("ceil", |draw| crate::draw::rate(bps * draw.between(1, 10)));
+        o.maybe("burst", |draw| bytes(draw.spread(100, 20_000)));
+        o.maybe("cburst", |draw| bytes(draw.spread(100, 20_000)));
+        o.number("prio", 0, 7).maybe("quantum", |draw| bytes(draw.spread(64, 20_000)));
+        o.table
+    };
+    let middle = if draw.chance(0.3) { "middle" } else { "root" };
+    let mut first = class("first", middle, rates[0], draw);
+    first.insert("dscp".into(), Value::Array(vec![number(0), number(46)]));
+    if draw.chance(0.5) {
+        let kind = draw.pick(&["red", "pie", "codel", "fq-codel", "cake", "sfq", "drr"]);
+        first.insert("queue".into(), table([("kind", kind.into())]).into());
+    }
+    let mut all = vec![first, class("rest", "root", rates[1], draw)];
+    if middle == "middle" {
+        all.push(class("middle", "root", rates[2], draw));
+    }
+    all.push(class("root", "", rates[3], draw));
+    all.into_iter().map(Value::from).collect()
 }
 
 fn pie(o: &mut Options<'_>) {

@@ -141,11 +141,16 @@ def _queue(table: Table) -> Table:
     return queue if isinstance(queue, dict) else {}
 
 
+UNLIMITED = ("htb",)
+"""Disciplines without a field `limit`: their leaves have one each."""
+
+
 def _discipline(place: Place) -> Control:
     def put(kind: str) -> None:
         queue = _queue(place.table)
         if kind != queue.get("kind", "droptail"):
-            kept = {"limit": queue["limit"]} if "limit" in queue else {}
+            keeps = "limit" in queue and kind not in UNLIMITED
+            kept = {"limit": queue["limit"]} if keeps else {}
             place.table["queue"] = {"kind": kind, **kept}
 
     def read(link: Table) -> Value | None:
@@ -156,6 +161,8 @@ def _discipline(place: Place) -> Control:
 
 
 def _limit(place: Place) -> Iterator[Control]:
+    if _queue(place.table).get("kind") in UNLIMITED:
+        return
     limit = _queue(place.table).get("limit", "100 packets")
     counts = PACKETS if PACKETS.number(limit) is not None else KILOBYTES
     if counts.number(limit) is None:

@@ -5,10 +5,10 @@ use crate::pool::PacketId;
 use crate::{
     AckFilterConfig, BlueConfig, CakeAckFilter, CakeConfig, ChokeConfig, CoDelConfig, CoDelLaw,
     CobaltConfig, CobaltLaw, DelaySchedule, DrrConfig, DualPi2Config, FqCoDelConfig, FqPieConfig,
-    ImpairmentConfig, ImpairmentKind, JitterConfig, JitterLaw, LinkConfig, LinkEvent, LinkWatch,
-    Pi2Config, PieConfig, Position, PriorityConfig, QueueConfig, QueueLimit, RateSchedule,
-    RedConfig, SfqConfig, ThresholdConfig, TokenBucketConfig, TraceConfig, TransmitterConfig,
-    Waiting,
+    HtbClass, HtbConfig, ImpairmentConfig, ImpairmentKind, JitterConfig, JitterLaw, LinkConfig,
+    LinkEvent, LinkWatch, Pi2Config, PieConfig, Position, PriorityConfig, QueueConfig, QueueLimit,
+    RateSchedule, RedConfig, SfqConfig, ThresholdConfig, TokenBucketConfig, TraceConfig,
+    TransmitterConfig, Waiting,
 };
 use anabranch_endpoint::Generator;
 use anabranch_testkit::marks::record;
@@ -66,9 +66,17 @@ fn every_queue_of(packets: u64) -> Vec<QueueConfig> {
             ..SfqConfig::default()
         }),
         QueueConfig::Cake(CakeConfig {
-            limit: Some(Bytes(packets * 1500)),
+            limit: Some(limit),
             ack_filter: CakeAckFilter::Conservative,
             ..CakeConfig::default()
+        }),
+        // Twice the line: the class is never in debt when the line is free.
+        QueueConfig::Htb(HtbConfig {
+            classes: vec![HtbClass {
+                queue: Some(Box::new(QueueConfig::DropTail { limit })),
+                ..HtbClass::new("all", Rate::mbit(24))
+            }],
+            default: Some("all".to_owned()),
         }),
         QueueConfig::Cobalt(CobaltConfig {
             limit,

@@ -391,7 +391,7 @@ fn a_sparse_flow_goes_before_the_bulk() {
 /// 4000 octets of memory: the head of the longest queue of any tin goes.
 #[test]
 fn overflow_takes_the_head_of_the_longest_queue() {
-    let limit = Some(Bytes(4000));
+    let limit = Some(QueueLimit::Octets(Bytes(4000)));
     let mut cake = cake(CakeConfig { limit, tins: CakeTins::Diffserv4, ..shaped(Rate::mbit(12)) });
     let (long, short) = (segment(1, 2, 1, 1000, 0), segment(1, 2, 2, 500, 0));
     let mut lost = Vec::new();
@@ -407,7 +407,7 @@ fn overflow_takes_the_head_of_the_longest_queue() {
     }
     assert_eq!(lost.iter().map(|(item, _)| item.id.0).collect::<Vec<_>>(), [0]);
     assert_eq!(lost[0].1, Loss::Overflow);
-    assert_eq!((cake.octets, cake.packets), (3500, 5));
+    assert_eq!(cake.waiting, Waiting { packets: 5, octets: 3500 });
 }
 
 #[test]
@@ -460,7 +460,7 @@ fn a_standing_queue_is_marked_by_the_law_of_codel() {
     let mut losses = Losses::new();
     for ms in 1000..2000 {
         let waited = if ms < 1100 { MS(1) } else { MS(20) };
-        while cake.packets < 4 {
+        while cake.waiting.packets < 4 {
             offer(&mut cake, 0, at_us(ms * 1000) - waited, &packet, 0);
         }
         cake.tins[0].age(at_us(ms * 1000) - waited);
@@ -479,7 +479,7 @@ fn a_standing_queue_is_marked_by_the_law_of_codel() {
 #[test]
 fn with_ingress_drops_count() {
     let passes = |ingress| {
-        let limit = Some(Bytes(30_000));
+        let limit = Some(QueueLimit::Octets(Bytes(30_000)));
         let mut cake = cake(CakeConfig { ingress, limit, ..shaped(Rate::mbit(12)) });
         let packet = segment(1, 2, 1, 1500, 0);
         let (mut left, mut lost, mut losses) = (0_u32, 0, Losses::new());
@@ -527,12 +527,18 @@ fn autorate_follows_what_arrives() {
 
 #[test]
 fn memory_follows_rate_and_round_trip() {
-    let memory = |config: CakeConfig| config.memory(config.rate);
+    let memory = |config: CakeConfig| match config.memory(config.rate) {
+        QueueLimit::Octets(Bytes(n)) => n,
+        limit => panic!("{limit:?}"),
+    };
     assert_eq!(memory(CakeConfig::default()), 15_503_360);
     assert_eq!(memory(shaped(Rate::mbit(10))), 4 << 20);
     // 4 times 200 Mbit/s for 100 ms.
     assert_eq!(memory(shaped(Rate::mbit(200))), 10_000_000);
-    assert_eq!(memory(CakeConfig { limit: Some(Bytes(7)), ..shaped(Rate::mbit(1)) }), 7);
+    assert_eq!(
+        memory(CakeConfig { limit: Some(QueueLimit::Octets(Bytes(7))), ..shaped(Rate::mbit(1)) }),
+        7
+    );
 }
 
 #[test]
@@ -548,6 +554,9 @@ fn errors_name_the_field() {
         "mpu is 257 B; allowed: at most 256 B"
     );
     assert!(error(CakeConfig { rtt: Span::ZERO, ..plain }).starts_with("rtt is 0 s"));
-    assert!(error(CakeConfig { limit: Some(Bytes(0)), ..plain }).starts_with("limit is 0 B"));
+    assert!(
+        error(CakeConfig { limit: Some(QueueLimit::Octets(Bytes(0))), ..plain })
+            .starts_with("limit is 0 B")
+    );
     assert!(error(shaped(Rate::from_bps(100).unwrap())).starts_with("rate is 100"));
 }

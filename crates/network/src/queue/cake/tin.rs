@@ -168,7 +168,7 @@ impl Tin {
 
     /// Returns the queue of a packet's flow.
     pub(super) fn flow(&mut self, isolation: CakeIsolation, hash: u32, packet: &Packet) -> usize {
-        let home = (u64::from(hash) * FLOWS as u64 >> 32) as usize;
+        let home = ((u64::from(hash) * FLOWS as u64) >> 32) as usize;
         let ways = || (0..WAYS).map(|way| home - home % WAYS + (home + way) % WAYS);
         let flows = &self.flows;
         let has_it = |way: &usize| flows[*way].tag == hash && flows[*way].set != Set::None;

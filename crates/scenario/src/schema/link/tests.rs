@@ -41,6 +41,7 @@ const LINKS: &[&str] = &[
     "queue = { kind = \"drr\", key = \"dscp\", quantum = \"3000 B\", weights = [[46, 4], [10, 2]] }",
     "queue = { kind = \"cake\", rate = \"6 Mbit/s\", tins = \"diffserv4\", overhead = 44, framing = \"atm\", ack_filter = \"aggressive\" }",
     "queue = { kind = \"cake\", autorate = true, ingress = true, wash = true, isolation = \"dual-srchost\", mpu = \"84 B\", rtt = \"30 ms\", limit = \"1 MB\" }",
+    "queue = { kind = \"htb\", default = \"rest\", classes = [{ name = \"root\", rate = \"8 Mbit/s\" }, { name = \"voice\", parent = \"root\", rate = \"1 Mbit/s\", ceil = \"2 Mbit/s\", dscp = [\"ef\"], hosts = [\"a\"], prio = 1, quantum = \"3000 B\" }, { name = \"rest\", parent = \"root\", rate = \"7 Mbit/s\", ceil = \"8 Mbit/s\", burst = \"20 kB\", queue = { kind = \"red\" } }] }",
     "queue = { kind = \"ack-filter\", aggressive = true, limit = \"60 packets\" }",
     "token_bucket = { rate = \"4 Mbit/s\", burst = \"20 kB\", peak = \"8 Mbit/s\" }",
     "impairments = [{ kind = \"reorder-distance\", probability = 0.02, distance = 5 }]",
@@ -109,6 +110,7 @@ fn defaults_are_those_of_the_sources() {
     assert_eq!(queue("priority"), QueueConfig::Priority(Default::default()));
     assert_eq!(queue("sfq"), QueueConfig::Sfq(Default::default()));
     assert_eq!(queue("cake"), QueueConfig::Cake(Default::default()));
+    assert_eq!(queue("htb"), QueueConfig::Htb(Default::default()));
     assert_eq!(queue("drr"), QueueConfig::Drr(Default::default()));
     assert_eq!(queue("threshold"), QueueConfig::Threshold(Default::default()));
 }
@@ -129,7 +131,7 @@ fn errors_name_file_field_value_and_what_is_allowed() {
     for (fields, expected) in [
         (
             "queue = { kind = \"rem\" }",
-            "link.toml: field `links[0].queue.kind`: value `rem`: allowed: droptail, threshold, red, choke, blue, pie, pi2, codel, cobalt, fq-codel, fq-pie, dualpi2, priority, drr, sfq, cake, ack-filter",
+            "link.toml: field `links[0].queue.kind`: value `rem`: allowed: droptail, threshold, red, choke, blue, pie, pi2, codel, cobalt, fq-codel, fq-pie, dualpi2, priority, drr, sfq, cake, htb, ack-filter",
         ),
         (
             "queue = { kind = \"red\", max_p = 2 }",
@@ -218,6 +220,26 @@ fn errors_name_file_field_value_and_what_is_allowed() {
         (
             "queue = { kind = \"cake\", rate = \"100 bit/s\" }",
             "field `links[0].queue.rate`: value `100 bit/s`: allowed: at least 512 bit/s",
+        ),
+        (
+            "queue = { kind = \"htb\", classes = [{ name = \"x\", rate = \"1 Mbit/s\", flows = [\"g\"] }] }",
+            "field `links[0].queue.classes[0].flows`: value `g`: allowed: a flow: f",
+        ),
+        (
+            "queue = { kind = \"htb\", classes = [{ name = \"x\", rate = \"1 Mbit/s\", hosts = [\"z\"] }] }",
+            "field `links[0].queue.classes[0].hosts`: value `z`: allowed: a host: ",
+        ),
+        (
+            "queue = { kind = \"htb\", classes = [{ name = \"x\" }] }",
+            "field `links[0].queue.classes[0].rate`",
+        ),
+        (
+            "queue = { kind = \"htb\", classes = [{ name = \"x\", rate = \"1 Mbit/s\", ceil = \"1 kbit/s\" }] }",
+            "field `links[0].queue.classes`: value `x: ceil 1 kbit/s`: allowed: a ceil",
+        ),
+        (
+            "queue = { kind = \"htb\", classes = [{ name = \"x\", rate = \"1 Mbit/s\", queue = { kind = \"htb\" } }] }",
+            "field `links[0].queue.classes[0].queue.kind`: value `htb`: allowed: droptail",
         ),
         (
             "queue = { kind = \"sfq\", perturb = true }",
