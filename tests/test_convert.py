@@ -124,6 +124,33 @@ tc qdisc add dev y root codel limit 50 ce_threshold 1ms
     }
 
 
+def test_cake_is_our_queue() -> None:
+    text = """
+tc qdisc add dev x root cake bandwidth 950kbit diffserv4 dual-srchost nat pppoe-llcsnap ack-filter
+tc qdisc add dev y root cake bandwidth 20mbit besteffort ingress wash rtt 50ms memlimit 1mb
+"""
+    (link,) = tomllib.loads(convert(text, "script.sh").toml())["links"]
+    assert link["queue"] == {
+        "kind": "cake",
+        "rate": "950 kbit/s",
+        "tins": "diffserv4",
+        "isolation": "dual-srchost",
+        "overhead": 40,
+        "framing": "atm",
+        "ack_filter": "conservative",
+    }
+    assert link["reverse"]["queue"] == {
+        "kind": "cake",
+        "rate": "20 Mbit/s",
+        "tins": "besteffort",
+        "ingress": True,
+        "wash": True,
+        "rtt": "50 ms",
+        "limit": "1048576 B",
+        "overhead": 14,
+    }
+
+
 @pytest.mark.parametrize(
     ("command", "told"),
     [
@@ -143,7 +170,9 @@ tc qdisc add dev y root codel limit 50 ce_threshold 1ms
         ("netem loss 120%", "0% to 100%"),
         ("tbf rate 1mbit latency 5ms", "burst"),
         ("tbf rate 1mbit burst 10kb", "limit or latency"),
-        ("cake bandwidth 1mbit", "cake.*netem, tbf, htb"),
+        ("hfsc default 1", "hfsc.*netem, tbf, htb"),
+        ("cake bandwidth 1mbit fwmark 1", "fwmark.*tc-cake"),
+        ("cake bandwidth 1mbit overhead x", "overhead.*`x`.*a number of octets"),
     ],
 )
 def test_what_has_no_counterpart_is_told(command: str, told: str) -> None:
@@ -152,14 +181,52 @@ def test_what_has_no_counterpart_is_told(command: str, told: str) -> None:
     assert "script.sh: line 2" in str(error.value)
 
 
-def test_one_class_is_a_rate_and_no_more() -> None:
-    class_of = "tc class add dev x parent 1: classid 1:{} htb rate {}mbit"
-    with pytest.raises(InputError, match="second class"):
-        convert(f"{class_of.format(1, 5)}\n{class_of.format(2, 6)}", "t")
-    with pytest.raises(InputError, match="ceil 5 Mbit/s"):
-        convert(class_of.format(1, 5) + " ceil 10mbit", "t")
-    with pytest.raises(InputError, match="filters"):
-        convert("tc filter add dev x protocol ip u32", "t")
+def test_one_class_that_borrows_nothing_is_a_rate() -> None:
+    class_of = "tc class add dev x parent 1: classid 1:1 htb rate 5mbit"
+    (link,) = tomllib.loads(convert(class_of, "t").toml())["links"]
+    assert link["rate"] == "5 Mbit/s" and "queue" not in link
+
+
+def test_classes_are_a_queue() -> None:
+    text = """
+tc qdisc add dev x root handle 1: htb default 20
+tc class add dev x parent 1: classid 1:1 htb rate 10mbit
+tc class add dev x parent 1:1 classid 1:10 htb rate 1mbit ceil 2mbit prio 0 burst 15k
+tc class add dev x parent 1:1 classid 1:20 htb rate 9mbit ceil 10mbit prio 1 quantum 3000
+tc qdisc add dev x parent 1:20 fq_codel limit 600
+tc filter add dev x protocol ip parent 1: prio 1 u32 match ip dsfield 0xb8 0xfc flowid 1:10
+"""
+    (link,) = tomllib.loads(convert(text, "t").toml())["links"]
+    assert link["queue"] == {
+        "kind": "htb",
+        "default": "1:20",
+        "classes": [
+            {"name": "1:1", "rate": "10 Mbit/s"},
+            {
+                "name": "1:10",
+                "parent": "1:1",
+                "rate": "1 Mbit/s",
+                "ceil": "2 Mbit/s",
+                "prio": 0,
+                "burst": "15360 B",
+                "dscp": [46],
+            },
+            {
+                "name": "1:20",
+                "parent": "1:1",
+                "rate": "9 Mbit/s",
+                "ceil": "10 Mbit/s",
+                "prio": 1,
+                "quantum": "3000 B",
+                "queue": {"kind": "fq-codel", "limit": "600 packets"},
+            },
+        ],
+    }
+    by_port = text.replace("ip dsfield 0xb8 0xfc", "ip dport 80 0xffff")
+    with pytest.raises(InputError, match="dport.*by one dsfield"):
+        convert(by_port, "t")
+    with pytest.raises(InputError, match="flowid.*`1:30`.*a class that was added"):
+        convert(text.replace("flowid 1:10", "flowid 1:30"), "t")
 
 
 MININET = """\

@@ -34,9 +34,9 @@ from anabranch.files import read_text, write_text
 def convert(*, file: Path, ends: tuple[str, str], line: str, out: Path | None) -> None:
     """Converts links of other tools to a scenario: hosts, `[[links]]` and a flow to try them with.
 
-    FILE has commands of Linux's `tc` (netem, tbf, one htb class, pfifo, bfifo, codel, fq_codel),
-    links of Mininet (a Python file with addLink(...), or parameters such as bw=10, delay='5ms',
-    loss=1), a command line of Mahimahi (mm-link, mm-delay, mm-loss) or one of its traces. With `-`
+    FILE has commands of Linux's `tc` (netem, tbf, htb, pfifo, bfifo, codel, fq_codel,
+    cake), links of Mininet (a Python file with addLink(...), or parameters such as bw=10,
+    delay='5ms', loss=1), a command line of Mahimahi (mm-link, mm-delay, mm-loss) or one of its traces. With `-`
     they come from standard input. What has no counterpart is an error that says so.
     """
     from_input = str(file) == "-"

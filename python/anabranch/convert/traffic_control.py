@@ -1,8 +1,7 @@
-"""Command lines of Linux's traffic control: netem, tbf, one htb class, pfifo, bfifo,
-codel, fq_codel.
+"""Command lines of Linux's traffic control: netem, tbf, htb, pfifo, bfifo, codel, fq_codel, cake.
 
 Grammar, units and defaults are those of tc(8), tc-netem(8), tc-tbf(8), tc-htb(8),
-tc-codel(8), tc-fq_codel(8) of iproute2.
+tc-codel(8), tc-fq_codel(8), tc-cake(8) of iproute2.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ import shlex
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 
+from anabranch.convert.classes import Tree
 from anabranch.convert.link import (
     Converted,
     Link,
@@ -97,12 +97,13 @@ def tc(text: str, file: str, ends: tuple[str, str], line: str) -> Converted:
     """The link that the commands make: those of the first device the way there, of a second the
     way back."""
     ways: dict[str, Way] = {}
+    trees: dict[str, Tree] = {}
     notes: list[str] = []
     for number, command in enumerate(text.replace("\\\n", " ").splitlines(), 1):
         words = shlex.split(command, comments=True)
         if "tc" in words:
             place = f"{file}: line {number}"
-            _command(Words(words[words.index("tc") + 1 :], place), ways, notes)
+            _command(Words(words[words.index("tc") + 1 :], place), ways, trees, notes)
     if not ways:
         raise InputError.about(file, "tc", text.strip()[:60], "commands that add a qdisc")
     if len(ways) > 2:
@@ -110,36 +111,99 @@ def tc(text: str, file: str, ends: tuple[str, str], line: str) -> Converted:
             "one device, or two that are the ends of one link: convert the lines of each link alone"
         )
         raise InputError.about(file, "dev", ", ".join(ways), allowed)
+    for device, tree in trees.items():
+        _classes(file, tree, ways[device], notes)
     there, back = (*ways.values(), Way())[:2]
     if any(way.rate is None and way.token_bucket is None for way in (there, back)):
         notes.append(f"The line is taken to have {line}: --line says another rate.")
     return Converted([Link(ends, there, back)], line, ends, notes=tuple(dict.fromkeys(notes)))
 
 
-def _command(words: Words, ways: dict[str, Way], notes: list[str]) -> None:
-    kind = words.take("tc", "qdisc or class")
+def _command(
+    words: Words, ways: dict[str, Way], trees: dict[str, Tree], notes: list[str]
+) -> None:
+    kind = words.take("tc", "qdisc, class or filter")
     verb = words.take("tc", "add, replace or change")
-    if kind in ("filter",) or (kind == "class" and verb not in ("add", "replace", "change")):
-        raise no_counterpart(words.place, "tc", kind, "filters and classes are not modelled; links"
-                             " have one queue, of kind `drr` or `priority` for"
-                             " several")  # fmt: skip
+    if kind in ("class", "filter") and verb not in ("add", "replace", "change"):
+        raise no_counterpart(words.place, "tc", kind, "classes and filters are added alone")
     if verb in ("del", "delete", "show", "ls", "list"):
         return
-    device, handle = "", {"root", "parent", "handle", "classid", "dev"}
-    while words.peek() in handle:
+    device, handles = "", {"parent": "", "handle": "", "classid": ""}
+    while words.peek() in (*handles, "root", "dev"):
         word = words.take()
         if word == "dev":
             device = words.take("dev", "a device")
         elif word != "root":
-            words.take(word, "a handle")
+            handles[word] = words.take(word, "a handle")
+    if kind == "filter":
+        _filter(words, trees.get(device, Tree()))
+        return
     law = words.take("qdisc", ", ".join(_LAWS))
-    if law not in _LAWS:
-        instead = f"known are {', '.join(_LAWS)}; docs/queues.md has more queues"
+    if law not in _LAWS and law != "htb":
+        instead = f"known are {', '.join(_NAMES)}; docs/queues.md has more queues"
         raise no_counterpart(words.place, "qdisc", law, instead)
-    _LAWS[law](words, ways.setdefault(device, Way()), notes)
+    way = ways.setdefault(device, Way())
+    tree = trees.setdefault(device, Tree())
+    if law == "htb":
+        _htb(words, tree, handles)
+    elif handles["parent"] in tree.classes and law not in ("netem", "tbf"):
+        leaf = Way()
+        _LAWS[law](words, leaf, notes)
+        tree.classes[handles["parent"]]["queue"] = leaf.queue
+    else:
+        _LAWS[law](words, way, notes)
     if words.peek():
         instead = f"it is no option of {law} that is known"
         raise no_counterpart(words.place, law, words.peek(), instead)
+
+
+def _filter(words: Words, tree: Tree) -> None:
+    """A filter by the octet of code point and ECN, the code point compared in full."""
+    instead = (
+        "filters are those of u32 by one dsfield with the mask 0xfc; classes name hosts and flows"
+    )
+    points: list[int] = []
+    while words.peek():
+        option = words.take()
+        if option in ("protocol", "prio", "pref", "parent"):
+            words.take(option, "a value")
+        elif option == "match" and words.peek() == "ip":
+            words.take()
+            name = words.take("match", instead)
+            if name not in ("dsfield", "tos"):
+                raise no_counterpart(words.place, "match ip", name, instead)
+            value, mask = words.take(name, "an octet"), words.take(name, "a mask")
+            if not _is_number(value) or not _is_number(mask) or int(mask, 0) != 0xFC:
+                raise no_counterpart(words.place, name, f"{value} {mask}", instead)
+            points.append(int(value, 0) >> 2)
+        elif option in ("flowid", "classid"):
+            number = words.take(option, "a class")
+            if number not in tree.classes:
+                raise InputError.about(words.place, option, number, "a class that was added")
+            if len(points) != 1:
+                raise no_counterpart(words.place, "filter", str(points), instead)
+            tree.classes[number].setdefault("dscp", []).append(points[0])
+        elif option != "u32":
+            raise no_counterpart(words.place, "filter", option, instead)
+
+
+def _is_number(word: str) -> bool:
+    return re.fullmatch("0[xX][0-9a-fA-F]+|[0-9]+", word) is not None
+
+
+def _classes(file: str, tree: Tree, way: Way, notes: list[str]) -> None:
+    """What the classes of a device make of its link."""
+    only = tree.only()
+    if only is None:
+        tree.finish(file, way, notes)
+        return
+    way.rate = only["rate"]
+    notes.append("htb's bursts are left out: the link sends at its rate.")
+    if "queue" in only:
+        if way.queue is not None:
+            instead = "of netem, tbf and another queue a link has one"
+            raise no_counterpart(file, "qdisc below another", only["queue"]["kind"], instead)
+        way.queue = only["queue"]
 
 
 def _netem(words: Words, way: Way, notes: list[str]) -> None:
@@ -291,28 +355,33 @@ def _tbf(words: Words, way: Way, _notes: list[str]) -> None:
     way.queue = {"kind": "droptail", "limit": f"{plain(waits)} B"}
 
 
-def _htb(words: Words, way: Way, notes: list[str]) -> None:
-    rate = ceil = None
+def _htb(words: Words, tree: Tree, handles: Mapping[str, str]) -> None:
+    """The discipline, which has the default, or a class of it."""
+    found: dict[str, object] = {}
     while words.peek():
         option = words.take()
-        if option == "rate":
-            rate = words.number("rate", _BITS, "a rate, as 10mbit")
-        elif option == "ceil":
-            ceil = words.number("ceil", _BITS, "a rate, as 10mbit")
-        elif option in ("burst", "cburst", "prio", "quantum", "default", "r2q", "mtu"):
+        if option in ("rate", "ceil"):
+            found[option] = bits(words.number(option, _BITS, "a rate, as 10mbit"))
+        elif option in ("burst", "buffer", "maxburst", "cburst", "cbuffer", "cmaxburst"):
+            name = "cburst" if option.startswith("c") else "burst"
+            found[name] = f"{plain(words.number(option, _SIZES, 'a size, as 15k'))} B"
+        elif option == "quantum":
+            found[option] = f"{plain(words.number(option, _SIZES, 'a size, as 1500'))} B"
+        elif option == "prio":
+            found[option] = int(words.number(option, {"": 1}, "a number from 0 to 7"))
+        elif option == "default":
+            minor = words.take("default", "the number of a class").lower().removeprefix("0x")
+            tree.default = f"{handles['handle'].rstrip(':') or '1'}:{minor}"
+        elif option in ("r2q", "mtu"):
             words.take(option, "a value")
         else:
-            raise no_counterpart(words.place, "htb", option, "known are rate and ceil")
-    if rate is None:
-        return  # the qdisc; its class has the rate
-    if way.rate is not None:
-        instead = "a second class; one class is the rate of a link"
-        raise no_counterpart(words.place, "htb rate", bits(rate), instead)
-    if ceil is not None and ceil != rate:
-        instead = f"what one class may borrow; give ceil {bits(rate)}"
-        raise no_counterpart(words.place, "ceil", bits(ceil), instead)
-    way.rate = bits(rate)
-    notes.append("htb's bursts are left out: the link sends at its rate.")
+            instead = "known are rate, ceil, burst, cburst, prio and quantum"
+            raise no_counterpart(words.place, "htb", option, instead)
+    if "rate" not in found:
+        return  # the qdisc; its classes have the rates
+    if found.get("ceil") == found["rate"]:
+        del found["ceil"]
+    tree.add(handles["classid"] or f"1:{len(tree.classes) + 1}", handles["parent"], found)
 
 
 def _fifo(unit: str) -> _Law:
@@ -355,14 +424,129 @@ def _managed(kind: str, counts: Mapping[str, str], times: Mapping[str, str]) -> 
     return read
 
 
+_CAKE_WORDS: dict[str, dict[str, object]] = {
+    **{
+        word: {"tins": word}
+        for word in ("besteffort", "diffserv3", "diffserv4", "diffserv8", "precedence")
+    },
+    **{
+        word: {"isolation": word}
+        for word in (
+            "flowblind",
+            "srchost",
+            "dsthost",
+            "hosts",
+            "flows",
+            "dual-srchost",
+            "dual-dsthost",
+            "triple-isolate",
+        )
+    },
+    "datacentre": {"rtt": "100 us"},
+    "lan": {"rtt": "1 ms"},
+    "metro": {"rtt": "10 ms"},
+    "regional": {"rtt": "30 ms"},
+    "internet": {"rtt": "100 ms"},
+    "oceanic": {"rtt": "300 ms"},
+    "satellite": {"rtt": "1 s"},
+    "interplanetary": {"rtt": "1000 s"},
+    "wash": {"wash": True},
+    "nowash": {"wash": False},
+    "ingress": {"ingress": True},
+    "egress": {"ingress": False},
+    "autorate-ingress": {"autorate": True},
+    "ack-filter": {"ack_filter": "conservative"},
+    "ack-filter-aggressive": {"ack_filter": "aggressive"},
+    "no-ack-filter": {"ack_filter": "off"},
+    "atm": {"framing": "atm"},
+    "ptm": {"framing": "ptm"},
+    "noatm": {"framing": "none"},
+}
+"""Words of cake that set one field."""
+
+_CAKE_FRAMES: dict[str, tuple[int, str, int]] = {
+    "conservative": (48, "atm", 0),
+    "ipoa-vcmux": (8, "atm", 0),
+    "ipoa-llcsnap": (16, "atm", 0),
+    "bridged-vcmux": (24, "atm", 0),
+    "bridged-llcsnap": (32, "atm", 0),
+    "pppoa-vcmux": (10, "atm", 0),
+    "pppoa-llc": (14, "atm", 0),
+    "pppoe-vcmux": (32, "atm", 0),
+    "pppoe-llcsnap": (40, "atm", 0),
+    "bridged-ptm": (22, "ptm", 0),
+    "pppoe-ptm": (30, "ptm", 0),
+    "docsis": (18, "none", 64),
+    "ethernet": (38, "none", 84),
+    "ether-vlan": (4, "", 0),
+}
+"""Words of cake for kinds of frames: octets that add up, framing, and the least size."""
+
+_CAKE_IDLE = ("unlimited", "nonat", "split-gso", "no-split-gso", "via-ethernet")
+"""Words of cake that change nothing here."""
+ETHERNET = 14
+"""Octets of the header of Ethernet, which Linux counts where no overhead is given."""
+
+
+def _cake(words: Words, way: Way, notes: list[str]) -> None:
+    queue: dict[str, object] = {"kind": "cake"}
+    overhead: int | None = None
+    while words.peek():
+        option = words.take()
+        if option == "bandwidth":
+            if words.peek() == "unlimited":
+                words.take()
+            else:
+                queue["rate"] = bits(words.number("bandwidth", _BITS, "a rate, as 10mbit"))
+        elif option == "rtt":
+            queue["rtt"] = seconds(words.number("rtt", _TIMES, "a time, as 100ms"))
+        elif option == "memlimit":
+            queue["limit"] = f"{plain(words.number('memlimit', _SIZES, 'a size, as 4mb'))} B"
+        elif option == "mpu":
+            queue["mpu"] = f"{plain(words.number('mpu', {'': 1}, 'a number of octets'))} B"
+        elif option == "overhead":
+            overhead = (overhead or 0) + _signed(words, "overhead")
+        elif option in _CAKE_FRAMES:
+            more, framing, least = _CAKE_FRAMES[option]
+            overhead = (overhead or 0) + more
+            queue |= {"framing": framing} if framing else {}
+            queue |= {"mpu": f"{least} B"} if least else {}
+        elif option in _CAKE_WORDS:
+            queue |= _CAKE_WORDS[option]
+        elif option == "raw":
+            overhead = None
+            queue.pop("framing", None)
+        elif option == "nat":
+            notes.append("cake's nat is left out: no router here translates addresses.")
+        elif option not in _CAKE_IDLE:
+            instead = "known are the options of tc-cake(8) but fwmark"
+            raise no_counterpart(words.place, "cake", option, instead)
+    if overhead is None and "rate" in queue:
+        notes.append("cake without overhead counts Ethernet's header: overhead is 14.")
+        overhead = ETHERNET
+    if overhead:
+        queue["overhead"] = overhead
+    if way.queue is not None:
+        instead = "of netem, tbf and another queue a link has one"
+        raise no_counterpart(words.place, "qdisc below another", "cake", instead)
+    way.queue = queue
+
+
+def _signed(words: Words, what: str) -> int:
+    word = words.take(what, "a number of octets")
+    if not re.fullmatch(r"-?[0-9]+", word):
+        raise InputError.about(words.place, what, word, "a number of octets")
+    return int(word)
+
+
 _CODEL_TIMES = {"target": "target", "interval": "interval", "ce_threshold": "ce_threshold"}
 
 _LAWS: dict[str, _Law] = {
     "netem": _netem,
     "tbf": _tbf,
-    "htb": _htb,
     "pfifo": _fifo("packets"),
     "bfifo": _fifo("B"),
+    "cake": _cake,
     "codel": _managed("codel", {"limit": "limit packets"}, _CODEL_TIMES),
     "fq_codel": _managed(
         "fq-codel",
@@ -375,6 +559,9 @@ _LAWS: dict[str, _Law] = {
         _CODEL_TIMES,
     ),
 }
+
+
+_NAMES = ("netem", "tbf", "htb", *(name for name in _LAWS if name not in ("netem", "tbf")))
 
 
 def time(word: str) -> Decimal | None:
