@@ -200,6 +200,7 @@ impl<L: Law> AckClocked<L> {
         if self.window.cwnd < self.window.ssthresh {
             match self.slow_start(acked, path) {
                 Step::Grow(octets) => self.window.cwnd += octets,
+                Step::Shrink(octets) => self.window.cwnd = octets,
                 Step::End => self.window.ssthresh = self.window.cwnd,
             }
         } else {
@@ -335,6 +336,9 @@ impl<L: Law> Controller for AckClocked<L> {
         self.window.cwnd = self.window.cwnd.min(initial.max(1) as f64);
         self.can_undo = false;
         self.law.on_idle();
+        if let Some(extras) = &mut self.extras {
+            extras.exit.on_idle();
+        }
     }
 
     fn is_coupled(&self) -> bool {

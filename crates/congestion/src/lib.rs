@@ -53,7 +53,7 @@ pub use driver::{Driver, Stamp, Told};
 pub use options::{OptionForm, Options};
 pub use pacing::Pacing;
 pub use reduction::SsthreshFrom;
-pub use slow_start::{HyStartOptions, HyStartPlusPlusOptions, SlowStartExit};
+pub use slow_start::{HyStartOptions, HyStartPlusPlusOptions, SearchOptions, SlowStartExit};
 pub use window::Window;
 
 #[cfg(test)]

@@ -3,13 +3,16 @@
 
 mod hystart;
 mod hystart_plus_plus;
+mod search;
 
 pub use hystart::HyStartOptions;
 pub use hystart_plus_plus::HyStartPlusPlusOptions;
+pub use search::SearchOptions;
 
 use crate::{Acked, PathView};
 use hystart::HyStart;
 use hystart_plus_plus::HyStartPlusPlus;
+use search::Search;
 
 /// The rule that ends slow start and says how fast the window opens until then.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -28,6 +31,9 @@ pub enum SlowStartExit {
     HyStart(HyStartOptions),
     /// Slow start ends when the round-trip time rises (HyStart++, RFC 9406).
     HyStartPlusPlus(HyStartPlusPlusOptions),
+    /// Slow start ends when less arrives than was sent a round trip before (SEARCH,
+    /// draft-chung-ccwg-search).
+    Search(SearchOptions),
 }
 
 /// `Step` is what an ACK does in slow start.
@@ -35,17 +41,20 @@ pub enum SlowStartExit {
 pub(crate) enum Step {
     /// The window grows by so many octets.
     Grow(f64),
+    /// The window falls to so many octets, and slow start goes on.
+    Shrink(f64),
     /// Slow start ends, and the threshold is set to the present window.
     End,
 }
 
 /// `Exit` is an exit rule with its state.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Exit {
     Standard,
     Limited { max_ssthresh: u32 },
     HyStart(HyStart),
     HyStartPlusPlus(HyStartPlusPlus),
+    Search(Search),
 }
 
 impl Exit {
@@ -57,6 +66,7 @@ impl Exit {
             SlowStartExit::HyStartPlusPlus(options) => {
                 Exit::HyStartPlusPlus(HyStartPlusPlus::new(options, paced))
             }
+            SlowStartExit::Search(options) => Exit::Search(Search::new(options)),
         }
     }
 
@@ -70,18 +80,28 @@ impl Exit {
             }
             Exit::HyStart(hystart) => hystart.on_ack(cwnd, standard, acked, path),
             Exit::HyStartPlusPlus(hystart) => hystart.on_ack(standard, acked, path),
+            Exit::Search(search) => search.on_ack(cwnd, standard, acked, path),
         }
     }
 
     /// It needs a round-trip sample with every acknowledgment.
     pub(crate) fn wants_rtts(&self) -> bool {
-        matches!(self, Exit::HyStart(_) | Exit::HyStartPlusPlus(_))
+        matches!(self, Exit::HyStart(_) | Exit::HyStartPlusPlus(_) | Exit::Search(_))
     }
 
     /// Notes that a signal has ended slow start.
     pub(crate) fn on_congestion(&mut self) {
-        if let Exit::HyStartPlusPlus(hystart) = self {
-            hystart.on_congestion();
+        match self {
+            Exit::HyStartPlusPlus(hystart) => hystart.on_congestion(),
+            Exit::Search(search) => search.reset(),
+            Exit::Standard | Exit::Limited { .. } | Exit::HyStart(_) => {}
+        }
+    }
+
+    /// The window restarts after idleness.
+    pub(crate) fn on_idle(&mut self) {
+        if let Exit::Search(search) = self {
+            search.reset();
         }
     }
 

@@ -4,8 +4,8 @@ use crate::ack_clocked::Common;
 use crate::cubic::{CubicOptions, Lookahead, RenoIncrease, RenoStep};
 use crate::{
     ALGORITHMS, Acked, Algorithm, AlgorithmInfo, Cause, CongestionEvent, Controller, Feedback,
-    HyStartOptions, HyStartPlusPlusOptions, Pacing, PathView, RateSample, Shared, Sibling,
-    SlowStartExit, SsthreshFrom,
+    HyStartOptions, HyStartPlusPlusOptions, Pacing, PathView, RateSample, SearchOptions, Shared,
+    Sibling, SlowStartExit, SsthreshFrom,
 };
 use anabranch_units::{Span, Time};
 use proptest::prelude::*;
@@ -108,6 +108,16 @@ fn algorithms() -> Vec<(Algorithm, Kind)> {
         ..Common::default()
     };
     all.extend(with_common(&hystart).map(|a| (a.clone(), kind_of(&a))));
+    // It drains what slow start sent too much.
+    let search = Common {
+        slow_start_exit: SlowStartExit::Search(SearchOptions::default()),
+        ..Common::default()
+    };
+    let steered = |a: Algorithm| match kind_of(&a) {
+        Kind::Plain => (a, Kind::Steered),
+        kind => (a, kind),
+    };
+    all.extend(with_common(&search).map(steered));
     all.extend(with_common(&everything).map(|a| (a, Kind::Validated)));
     all
 }
