@@ -10,6 +10,7 @@
 //! Left out: the inflation of fast recovery (RFC 5681 §3.2), which belongs to
 //! the recovery scheme.
 
+use crate::careful_resume::{CarefulResume, CarefulResumeOptions};
 use crate::pacing::Pacing;
 use crate::reduction::{SsthreshFrom, held, reported};
 use crate::slow_start::{Exit, SlowStartExit, Step};
@@ -41,6 +42,8 @@ pub struct Common {
     pub validation: bool,
     /// `pacing` says whether to pace, and how much faster than a window per round trip.
     pub pacing: Option<Pacing>,
+    /// `careful_resume` has what was saved of an earlier flow, for the start of this one (RFC 9959).
+    pub careful_resume: Option<CarefulResumeOptions>,
 }
 
 impl Default for Common {
@@ -53,6 +56,7 @@ impl Default for Common {
             ecn_beta: None,
             validation: false,
             pacing: None,
+            careful_resume: None,
         }
     }
 }
@@ -156,6 +160,7 @@ struct Extras {
     ecn_beta: Option<f64>,
     validation: Option<Validation>,
     pacing: Option<Pacing>,
+    resume: Option<CarefulResume>,
 }
 
 impl<L: Law> AckClocked<L> {
@@ -176,6 +181,7 @@ impl<L: Law> AckClocked<L> {
                 ecn_beta: common.ecn_beta,
                 validation: common.validation.then(|| Validation::new(cwnd)),
                 pacing: common.pacing,
+                resume: common.careful_resume.map(|saved| CarefulResume::new(saved, cwnd)),
             })
         });
         let window = Window { cwnd, ssthresh: held(initial_ssthresh) };
@@ -229,8 +235,16 @@ impl<L: Law> AckClocked<L> {
         if self.whole_segments { whole_segments(octets, mss) } else { octets }
     }
 
+    /// Careful Resume, while it is under way.
+    fn resume(&mut self) -> Option<&mut CarefulResume> {
+        self.extras.as_mut()?.resume.as_mut().filter(|resume| resume.is_active())
+    }
+
     /// Returns whether the window must not grow with this ACK.
     fn is_limited(&mut self, acked: &Acked, path: &PathView) -> bool {
+        if self.resume().is_some_and(|resume| resume.holds()) {
+            return true;
+        }
         match self.extras.as_mut().and_then(|extras| extras.validation.as_mut()) {
             None => path.app_limited,
             Some(validation) => {
@@ -242,10 +256,15 @@ impl<L: Law> AckClocked<L> {
 }
 
 impl<L: Law> Controller for AckClocked<L> {
-    fn on_sent(&mut self, now: Time, _bytes: u64, path: &PathView) {
+    fn on_sent(&mut self, now: Time, bytes: u64, path: &PathView) {
         self.law.on_sent(now, path);
-        if let Some(validation) = self.extras.as_mut().and_then(|e| e.validation.as_mut()) {
-            validation.on_sent(&mut self.window, now);
+        if let Some(extras) = &mut self.extras {
+            if let Some(validation) = &mut extras.validation {
+                validation.on_sent(&mut self.window, now);
+            }
+            if let Some(resume) = &mut extras.resume {
+                resume.on_sent(&mut self.window, bytes, path);
+            }
         }
     }
 
@@ -265,7 +284,11 @@ impl<L: Law> Controller for AckClocked<L> {
     }
 
     fn wants_feedback(&self) -> bool {
-        let extra = |extras: &Extras| extras.validation.is_some() || extras.exit.wants_rtts();
+        let extra = |extras: &Extras| {
+            extras.validation.is_some()
+                || extras.exit.wants_rtts()
+                || extras.resume.as_ref().is_some_and(CarefulResume::is_active)
+        };
         self.law.wants_feedback() || self.extras.as_deref().is_some_and(extra)
     }
 
@@ -273,6 +296,9 @@ impl<L: Law> Controller for AckClocked<L> {
         self.law.on_feedback(feedback, path);
         if let Some(validation) = self.extras.as_mut().and_then(|e| e.validation.as_mut()) {
             validation.on_feedback(&mut self.window, feedback, path.mss as f64);
+        }
+        if let Some(resume) = self.extras.as_mut().and_then(|e| e.resume.as_mut()) {
+            resume.on_feedback(&mut self.window, feedback, path);
         }
     }
 
@@ -305,6 +331,9 @@ impl<L: Law> Controller for AckClocked<L> {
             self.window.cwnd = self.window.cwnd.min(left.max(fewest)).max(mss);
             let threshold = if ns2 { whole_segments(left, mss) } else { left };
             self.window.ssthresh = threshold.max(2.0 * mss);
+            if let Some(resume) = self.extras.as_mut().and_then(|e| e.resume.as_mut()) {
+                self.can_undo &= !resume.on_congestion(&mut self.window, event.cause, path);
+            }
         }
         if event.cause == Cause::Timeout {
             self.window.cwnd = mss; // §3.1, the loss window
@@ -329,6 +358,9 @@ impl<L: Law> Controller for AckClocked<L> {
     }
 
     fn on_idle(&mut self, initial: u64) {
+        if let Some(resume) = self.resume() {
+            resume.on_idle();
+        }
         if self.extras.as_ref().is_some_and(|extras| extras.validation.is_some()) {
             return; // RFC 7661 §4.4 keeps the window, for five minutes
         }
@@ -377,7 +409,9 @@ impl<L: Law> Controller for AckClocked<L> {
     }
 
     fn pacing_rate(&self, srtt: Option<Span>) -> Option<Rate> {
-        self.extras.as_ref()?.pacing.as_ref()?.rate(&self.window, srtt)
+        let extras = self.extras.as_ref()?;
+        let resumed = extras.resume.as_ref().and_then(|resume| resume.pacing_rate(srtt));
+        resumed.or_else(|| extras.pacing.as_ref()?.rate(&self.window, srtt))
     }
 }
 

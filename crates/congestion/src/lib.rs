@@ -14,6 +14,7 @@ mod algorithm;
 pub mod bbr;
 pub mod bbr3;
 pub mod bic;
+mod careful_resume;
 pub mod cdg;
 mod controller;
 pub mod copa;
@@ -45,6 +46,7 @@ mod window;
 pub mod yeah;
 
 pub use algorithm::{ALGORITHMS, Algorithm, AlgorithmInfo, Congestion, MakeWindow};
+pub use careful_resume::CarefulResumeOptions;
 pub use controller::{
     Acked, Cause, CongestionEvent, Controller, Feedback, LostSegment, PathView, RateSample, Shared,
     Sibling,

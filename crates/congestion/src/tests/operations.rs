@@ -3,9 +3,9 @@
 use crate::ack_clocked::Common;
 use crate::cubic::{CubicOptions, Lookahead, RenoIncrease, RenoStep};
 use crate::{
-    ALGORITHMS, Acked, Algorithm, AlgorithmInfo, Cause, CongestionEvent, Controller, Feedback,
-    HyStartOptions, HyStartPlusPlusOptions, Pacing, PathView, RateSample, SearchOptions, Shared,
-    Sibling, SlowStartExit, SsthreshFrom,
+    ALGORITHMS, Acked, Algorithm, AlgorithmInfo, CarefulResumeOptions, Cause, CongestionEvent,
+    Controller, Feedback, HyStartOptions, HyStartPlusPlusOptions, Pacing, PathView, RateSample,
+    SearchOptions, Shared, Sibling, SlowStartExit, SsthreshFrom,
 };
 use anabranch_units::{Span, Time};
 use proptest::prelude::*;
@@ -60,6 +60,8 @@ enum Kind {
     Validated,
     /// Vegas moves the window by round-trip times, down too.
     Steered,
+    /// Careful Resume sets the window by what is in flight and has arrived.
+    Resumed,
     /// BBR follows a model of the path: its window moves with feedback, not
     /// with ACKs, and is not bound to loss or idleness.
     Model,
@@ -118,6 +120,16 @@ fn algorithms() -> Vec<(Algorithm, Kind)> {
         kind => (a, kind),
     };
     all.extend(with_common(&search).map(steered));
+    let resumed = Common {
+        careful_resume: Some(CarefulResumeOptions {
+            saved_cwnd: 100 * MSS,
+            saved_rtt: Span::from_millis(100),
+            max_jump: None,
+            beta: 0.7,
+        }),
+        ..Common::default()
+    };
+    all.extend(with_common(&resumed).map(|a| (a, Kind::Resumed)));
     all.extend(with_common(&everything).map(|a| (a, Kind::Validated)));
     all
 }
@@ -191,7 +203,7 @@ proptest! {
             let mut highest = c.window();
             let mut acked = 0;
             let plain = kind == Kind::Plain;
-            let restarts = matches!(kind, Kind::Plain | Kind::Steered);
+            let restarts = matches!(kind, Kind::Plain | Kind::Steered | Kind::Resumed);
             for (operation, elapsed_us, in_flight) in &steps {
                 now += Span::from_micros(*elapsed_us);
                 let before = c.window();
@@ -210,7 +222,7 @@ proptest! {
                     Operation::Sent { bytes } => {
                         c.on_sent(now, bytes, &path);
                         prop_assert!(c.window() <= before);
-                        prop_assert!(c.window() == before || kind == Kind::Validated);
+                        prop_assert!(c.window() == before || matches!(kind, Kind::Validated | Kind::Resumed));
                     }
                     Operation::Acked { bytes, app_limited } => {
                         acked += bytes;
@@ -261,7 +273,7 @@ lost,
                             in_recovery,
                         };
                         c.on_feedback(&feedback, &path);
-                        let follows = matches!(kind, Kind::Validated | Kind::Model);
+                        let follows = matches!(kind, Kind::Validated | Kind::Model | Kind::Resumed);
                         prop_assert!(c.window() == before || follows);
                     }
                     Operation::Undo => {

@@ -102,11 +102,16 @@ fn every_option_of_a_window_is_read_and_written() {
         r#"slow_start_exit = { rule = "hystart++", min_rtt_thresh = "1 ms", max_rtt_thresh = "9 ms" }"#,
         r#"slow_start_exit = { rule = "hystart++", min_rtt_divisor = 4, n_rtt_sample = 5 }"#,
         r#"slow_start_exit = { rule = "hystart++", css_growth_divisor = 2, css_rounds = 3, limit = 9 }"#,
+        r#"slow_start_exit = "search""#,
+        r#"slow_start_exit = { rule = "search", window = 4.0, threshold = 0.35, drain = false }"#,
+        r#"slow_start_exit = { rule = "search", extra_bins = 40, missed_bins = 3 }"#,
         "ecn_beta = 0.8",
         "validation = true",
         "pacing = true",
         "pacing = { slow_start = 300 }",
         "pacing = { avoidance = 110 }",
+        r#"careful_resume = { saved_cwnd = "1 MB", saved_rtt = "600 ms" }"#,
+        r#"careful_resume = { saved_cwnd = "1 MB", saved_rtt = "1 s", max_jump = "9 kB", beta = 0.7 }"#,
     ];
     let own = [
         ("cubic", "fast_convergence = false"),
@@ -173,6 +178,31 @@ fn wrong_options_of_a_window_are_named() {
         ),
         (r#"{ algorithm = "reno", slow_start_exit = "late" }"#, "slow_start_exit", "hystart++"),
         (r#"{ algorithm = "reno", slow_start_exit = { limit = 3 } }"#, "exit.rule", "hystart++"),
+        (
+            r#"{ algorithm = "reno", slow_start_exit = { rule = "search", window = 0.5 } }"#,
+            "exit.window",
+            "from 1 to 100",
+        ),
+        (
+            r#"{ algorithm = "reno", careful_resume = { saved_rtt = "1 s" } }"#,
+            "careful_resume.saved_cwnd",
+            "from 1 B",
+        ),
+        (
+            r#"{ algorithm = "reno", careful_resume = { saved_cwnd = "1 MB" } }"#,
+            "careful_resume.saved_rtt",
+            "a time",
+        ),
+        (
+            r#"{ algorithm = "reno", careful_resume = { saved_cwnd = "1 MB", saved_rtt = "0 s" } }"#,
+            "careful_resume.saved_rtt",
+            "more than 0 s",
+        ),
+        (
+            r#"{ algorithm = "reno", careful_resume = { saved_cwnd = "1 MB", saved_rtt = "1 s", beta = 2 } }"#,
+            "careful_resume.beta",
+            "from 0.5 to 1",
+        ),
         (
             r#"{ algorithm = "reno", slow_start_exit = { rule = "limited", limit = 3 } }"#,
             "exit.limit",

@@ -2,15 +2,18 @@
 //! algorithm; the list serves for reading and for writing.
 
 use super::custom;
-use super::form::{Form, Kind, Probability, by};
+use super::form::{Form, Kind, Probability, Within, by, quantity};
+use super::law::{SOME_OCTETS, some_octets};
 use crate::InputError;
 use crate::fields::Fields;
+use crate::quantity::Quantity;
 use crate::shape::{self, KindDefault, Shape};
 use anabranch_congestion::ack_clocked::Common;
 use anabranch_congestion::{
-    ALGORITHMS, Algorithm, AlgorithmInfo, HyStartOptions, HyStartPlusPlusOptions, Pacing,
-    SlowStartExit, SsthreshFrom,
+    ALGORITHMS, Algorithm, AlgorithmInfo, CarefulResumeOptions, HyStartOptions,
+    HyStartPlusPlusOptions, Pacing, SearchOptions, SlowStartExit, SsthreshFrom,
 };
+use anabranch_units::Span;
 use toml::Value;
 
 const SSTHRESH_FROM: [(&str, SsthreshFrom); 3] = [
@@ -119,7 +122,8 @@ fn common(form: &mut Form<'_>, o: &mut Common, answers_marks: bool) -> Result<()
     slow_start_exit(form, &mut o.slow_start_exit)?;
     form.says("congestion-window validation (RFC 7661)")
         .boolean("validation", &mut o.validation)?;
-    pacing(form, &mut o.pacing)
+    pacing(form, &mut o.pacing)?;
+    careful_resume(form, &mut o.careful_resume)
 }
 
 /// A name, or a table with the name as `rule` and its constants.
@@ -129,11 +133,13 @@ fn slow_start_exit(form: &mut Form<'_>, exit: &mut SlowStartExit) -> Result<(), 
         ("limited", SlowStartExit::Limited { max_ssthresh: 100 }),
         ("hystart", SlowStartExit::HyStart(HyStartOptions::default())),
         ("hystart++", SlowStartExit::HyStartPlusPlus(HyStartPlusPlusOptions::default())),
+        ("search", SlowStartExit::Search(SearchOptions::default())),
     ];
     form.says(
         "`\"limited\"` or `{ rule = \"limited\", max_ssthresh = 100 }` in segments (RFC 3742); \
          `\"hystart\"` or `{ rule = \"hystart\", ... }` (Ha and Rhee 2011, Linux); \
-         `\"hystart++\"` or `{ rule = \"hystart++\", ... }` (RFC 9406)",
+         `\"hystart++\"` or `{ rule = \"hystart++\", ... }` (RFC 9406); \
+         `\"search\"` or `{ rule = \"search\", ... }` (draft-chung-ccwg-search)",
     )
     .named_table("slow_start_exit", "rule", &rules, exit, |form, exit| match exit {
         SlowStartExit::Standard => Ok(()),
@@ -182,6 +188,23 @@ fn slow_start_exit(form: &mut Form<'_>, exit: &mut SlowStartExit) -> Result<(), 
                 &mut o.limit,
             )
         }
+        SlowStartExit::Search(o) => {
+            form.says("initial round trips over which deliveries are compared, 1 to 100").set(
+                "window",
+                Within(1.0..=100.0, "a number from 1 to 100"),
+                &mut o.window,
+            )?;
+            form.says("part of what was sent that is missing when slow start ends")
+                .probability("threshold", &mut o.threshold)?;
+            form.says("a round trip of so many tenths of `window` is too long to compare")
+                .integer("extra_bins", 1..=1000, &mut o.extra_bins)?;
+            form.says("after so many tenths of `window` without an ACK it begins anew").integer(
+                "missed_bins",
+                1..=1000,
+                &mut o.missed_bins,
+            )?;
+            form.says("what slow start sent too much is drained").boolean("drain", &mut o.drain)
+        }
     })
 }
 
@@ -205,6 +228,39 @@ fn pacing(form: &mut Form<'_>, pacing: &mut Option<Pacing>) -> Result<(), InputE
     })
 }
 
+/// What was saved of an earlier flow, where this one begins with it.
+fn careful_resume(
+    form: &mut Form<'_>,
+    saved: &mut Option<CarefulResumeOptions>,
+) -> Result<(), InputError> {
+    let none =
+        || CarefulResumeOptions { saved_cwnd: 0, saved_rtt: Span::ZERO, max_jump: None, beta: 0.5 };
+    form.says(
+        "a flow begins with half of the window of an earlier one: `{ saved_cwnd = \"1 MB\", saved_rtt = \
+         \"600 ms\" }` (Careful Resume, RFC 9959)",
+    )
+    .optional_table("careful_resume", saved, none, |form, o| {
+        form.says("octets that the earlier flow had in flight").required(
+            "saved_cwnd",
+            some_octets(),
+            SOME_OCTETS,
+            &mut o.saved_cwnd,
+        )?;
+        form.says("smallest round-trip time of the earlier flow").required(
+            "saved_rtt",
+            quantity(),
+            Span::ALLOWED,
+            &mut o.saved_rtt,
+        )?;
+        form.require(o.saved_rtt > Span::ZERO, "saved_rtt", "more than 0 s")?;
+        form.says("octets that the window may jump to")
+            .or_else("half of `saved_cwnd`")
+            .optional("max_jump", some_octets(), &mut o.max_jump)?;
+        form.says("part of what has arrived that is the threshold after congestion, 0.5 to 1")
+            .set("beta", Within(0.5..=1.0, "a number from 0.5 to 1"), &mut o.beta)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -212,7 +268,6 @@ mod tests {
     use anabranch_congestion::bbr::BbrOptions;
     use anabranch_congestion::cubic::CubicOptions;
     use anabranch_tcp::{Config, Profile};
-    use anabranch_units::Span;
     use std::fmt::Display;
     use std::ops::RangeInclusive;
 

@@ -28,6 +28,7 @@ mod sctp;
 mod sctp_capture;
 mod sctp_extensions;
 mod solo;
+mod start_up;
 mod traffic;
 mod two_way;
 mod windows;

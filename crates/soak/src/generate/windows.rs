@@ -1,6 +1,6 @@
 //! Window algorithms and recoveries with their options.
 
-use crate::draw::{Draw, Options, number, packets};
+use crate::draw::{Draw, Options, bytes, number, packets, table};
 use anabranch_congestion::{ALGORITHMS, Algorithm};
 use toml::Value;
 
@@ -17,8 +17,9 @@ pub(super) fn window(draw: &mut Draw) -> Value {
     if ack_driven {
         o.word("ssthresh_from", &["in-flight", "cwnd", "ns2"]);
         o.number("slow_start_limit", 1, 255);
-        o.word("slow_start_exit", &["standard", "limited", "hystart", "hystart++"]);
+        o.word("slow_start_exit", &["standard", "limited", "hystart", "hystart++", "search"]);
         o.switches(&["validation", "pacing", "whole_segments"]);
+        o.maybe("careful_resume", careful_resume);
     }
     match name {
         "cubic" => {
@@ -63,6 +64,16 @@ pub(super) fn window(draw: &mut Draw) -> Value {
         o.maybe("ecn_beta", |draw| (0.1 + draw.probability(0.8)).into());
     }
     o.table.into()
+}
+
+/// What was saved of an earlier flow, which the path may be like or not.
+fn careful_resume(draw: &mut Draw) -> Value {
+    let saved = [
+        ("saved_cwnd", bytes(draw.spread(1, 10_000_000))),
+        ("saved_rtt", draw.time(1, 2_000_000)),
+        ("beta", (0.5 + draw.probability(0.5)).into()),
+    ];
+    table(saved).into()
 }
 
 /// A recovery scheme; without SACK one that needs none.

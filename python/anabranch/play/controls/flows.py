@@ -55,6 +55,7 @@ SLOW_START_EXITS = {
     "limited": "RFC 3742",
     "hystart": "Ha and Rhee 2011",
     "hystart++": "RFC 9406",
+    "search": "draft-chung-ccwg-search",
 }
 
 
