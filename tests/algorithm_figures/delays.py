@@ -84,6 +84,69 @@ def copa() -> Chart:
     )
 
 
+def lp() -> Chart:
+    """The window at which TCP-LP hears early congestion, by delta."""
+    rate, rtt, buffer, seconds = 10e6, 0.04, 100, 60.0
+    # What is in the pipe, the packet in transmission among it.
+    pipe = rtt * rate / PACKET + 1
+    points = []
+    for delta in (0.05, 0.1, 0.15, 0.2, 0.3, 0.45, 0.6):
+        result = run(
+            {"algorithm": "lp", "delta": delta},
+            seconds,
+            rtt=rtt,
+            rate=f"{rate:g} bit/s",
+            queue={"kind": "droptail", "limit": f"{buffer} packets"},
+        )
+        times, values = segments(result)
+        halved = (values[1:] < 0.6 * values[:-1]) & (times[1:] > seconds / 4)
+        points.append((delta, float(np.mean(values[:-1][halved]))))
+    return Chart(
+        "delta",
+        "window (segments)",
+        [Series("pipe and delta of the buffer", lambda d: pipe + d * buffer, points)],
+        "early congestion is a delay above d_min + delta (d_max - d_min) (Kuzmanovic and Knightly"
+        " 2003, §III-A): the pipe and the part delta of the buffer are full",
+        "mean window before each halving, one flow on 10 Mbit/s and 40 ms, a buffer of 100 packets",
+        tolerance=0.1,
+    )
+
+
+def nv() -> Chart:
+    """Packets in the queue by the pad."""
+    rate, rtt = 100e6, 0.002
+
+    def kept(pad: int, begin: float, end: float) -> float:
+        result = run(
+            {"algorithm": "nv", "pad": pad},
+            end,
+            rtt=rtt,
+            rate=f"{rate:g} bit/s",
+            observe=("queue",),
+            initial_ssthresh="20 packets",
+        )
+        return mean(result.series["a-b.queue"], begin, end)
+
+    points = [(pad, kept(pad, 0.5, 1.5)) for pad in (5, 10, 15, 20, 30, 40)]
+    later = kept(10, 30.0, 40.0)
+    return Chart(
+        "pad (segments)",
+        "packets that wait",
+        [
+            Series("pad - 1", lambda pad: pad - 1, points),
+            Series("pad", lambda pad: pad, span=(5, 40)),
+            Series("pad - 2", lambda pad: pad - 2, span=(5, 40)),
+        ],
+        "the window grows up to pad - 2 segments above what the rate needs, and shrinks from pad on"
+        " (Linux, tcp_nv.c: nv_pad, nv_pad_buffer)",
+        "mean from 0.5 to 1.5 s, one flow on 100 Mbit/s and 2 ms, a queue without limit",
+        tolerance=3.0,
+        unit="packets",
+        finding="The smallest round-trip time is that of the last periods of about five seconds,"
+        f" and nothing empties the queue: from 30 to 40 s {later:.0f} packets wait with a pad of 10.",
+    )
+
+
 def ledbat() -> Chart:
     """The queueing delay of one flow on its way to the target."""
     rate, rtt, target, seconds = 10e6, 0.04, 0.1, 90.0

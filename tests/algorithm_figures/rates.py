@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from algorithm_figures.chart import Chart, Points, Series
 from algorithm_figures.delays import HEADERS, PACKET
-from algorithm_figures.runs import run, segments
+from algorithm_figures.runs import MSS, run, segments
 from anabranch import Network
 
 RATE, RTT = 10e6, 0.04
@@ -87,6 +88,45 @@ def bbr() -> Chart:
         " trip again, and RTprop does not expire.",
         ylim=(0.8, 1.7),
         legend="upper right",
+    )
+
+
+def climbed(rate: float, moves: int) -> list[float]:
+    """Rates of Vivace in Mbit/s, move by move, where nothing is lost or delayed."""
+    rates, k = [rate], 0
+    for tau in range(1, moves + 1):
+        low, high = 0.95 * rate, 1.05 * rate
+        gradient = (high**0.9 - low**0.9) / (high - low)
+        part = (tau if tau <= 3 else 2 * tau - 3) * gradient / rate
+        bound = 0.05 + 0.1 * k
+        k = k + 1 if part > bound else min(k, max(0, math.ceil((part - 0.05) / 0.1)))
+        rate *= 1 + min(part, bound)
+        rates.append(rate)
+    return rates
+
+
+def vivace() -> Chart:
+    """The rate of Vivace after each move on an idle path."""
+    moves = 20
+    result = run("vivace", 30.0, rtt=RTT, initial_ssthresh="20 packets")
+    _, values = segments(result)
+    # The window is what 1.05 of the rate sends in two round trips.
+    rates = [8 * MSS * value / (2.1 * RTT) / 1e6 for value in values]
+    pairs = zip(rates, rates[1:], strict=False)
+    changes = rates[:1] + [rate for before, rate in pairs if abs(rate / before - 1) > 0.005]
+    first = next(n for n, rate in enumerate(changes) if rate * RTT * 1e6 >= 8 * MSS * 20)
+    measured = changes[first : first + moves + 1]
+    law = climbed(measured[0], moves)
+    return Chart(
+        "moves of the rate",
+        "rate (Mbit/s)",
+        [Series("m(tau) gamma, bounded", lambda n: law[round(n)], list(enumerate(measured)))],
+        "a move is m(tau) gamma, with the amplifier m = 1, 2, 3, 5, 7 .. and at most 0.05 + 0.1 k"
+        " of the rate, u = x^0.9 (Dong et al. 2018, §4)",
+        "the window over two round trips after each change, one flow, 40 ms, no queue; the start"
+        " ends at 20 segments",
+        tolerance=0.05,
+        legend="upper left",
     )
 
 

@@ -8,7 +8,8 @@ use crate::coupled::{balia, coupled_bbr, d_lia, lia, mcubic, mcubic_share, olia,
 use crate::{
     Acked, CongestionEvent, Controller, Feedback, LostSegment, OptionForm, Options, PathView,
     Shared, Sibling, bbr, bbr3, bic, cdg, copa, cubic, dctcp, gaimd, highspeed, htcp, hybla,
-    illinois, ledbat, ledbat_plus_plus, prague, reno, scalable, vegas, veno, westwood, yeah,
+    illinois, ledbat, ledbat_plus_plus, lp, nv, prague, reno, scalable, vegas, veno, vivace,
+    westwood, yeah,
 };
 use anabranch_custom::{Custom, Place};
 use anabranch_units::{Rate, Span, Time};
@@ -225,6 +226,18 @@ register! {
     Copa(copa::CopaOptions => copa::Copa),
         "copa", "steers to a rate inverse to the queueing delay",
         "Arun and Balakrishnan, NSDI 2018";
+    /// A halving at the first sign of others, a segment at the second (Kuzmanovic and Knightly).
+    Lp(lp::LpOptions => lp::Lp),
+        "lp", "for the background: halves when the delay rises, and goes when it rises again",
+        "Kuzmanovic and Knightly, INFOCOM 2003";
+    /// Vegas by the best rate of a round trip (Brakmo).
+    Nv(nv::NvOptions => nv::Nv),
+        "nv", "keeps at most ten segments in queues, by the best rate of a round trip",
+        "Brakmo, TCP-NV, 2010";
+    /// A rate that climbs the gradient of its utility (Dong et al.).
+    Vivace(vivace::VivaceOptions => vivace::Vivace),
+        "vivace", "climbs the gradient of a utility of rate, delay and loss, measured interval by interval",
+        "Dong et al., NSDI 2018";
     /// Marks in proportion, whatever the round-trip time (De Schepper et al.).
     Prague(prague::PragueOptions => prague::Prague),
         "prague", "DCTCP for the Internet: marks in proportion, rates without dependence on short round trips",

@@ -75,10 +75,15 @@ fn kind_of(algorithm: &Algorithm) -> Kind {
         | Algorithm::Prague(_)
         | Algorithm::Copa(_)
         | Algorithm::Cdg(_)
+        | Algorithm::Lp(_)
+        | Algorithm::Nv(_)
         | Algorithm::LedbatPlusPlus(_)
         | Algorithm::Ledbat(_)
         | Algorithm::Yeah(_) => Kind::Steered,
-        Algorithm::Bbr(_) | Algorithm::Bbr3(_) | Algorithm::CoupledBbr(_) => Kind::Model,
+        Algorithm::Bbr(_)
+        | Algorithm::Bbr3(_)
+        | Algorithm::CoupledBbr(_)
+        | Algorithm::Vivace(_) => Kind::Model,
         _ => Kind::Plain,
     }
 }

@@ -27,6 +27,13 @@ const LESS: &[(&str, &[u64], f64)] = &[
     ("ledbat++", &[100, 800], 0.75),
     // Its own queue's gradient reduces it before it has one.
     ("cdg", &[800], 0.65),
+    // The window is halved where 0.15 of the buffer is full, three packets of the smallest, and rests for three
+    // round trips.
+    ("lp", &[10], 0.45),
+    ("lp", &[100], 0.55),
+    ("lp", &[800], 0.8),
+    // It settles where the higher rate of a pair is the link's, and swings where a move is a tenth of it.
+    ("vivace", &[10, 100, 800], 0.8),
 ];
 
 /// The same over SCTP.
@@ -35,6 +42,10 @@ const LESS_OVER_SCTP: &[(&str, &[u64], f64)] = &[
     // 25 ms: each time most of it is lost. RACK-TLP repairs that within a few round trips; in SCTP T3-rtx
     // expires.
     ("hybla", &[800], 0.4),
+    // As over TCP; a window of a few packets is halved more often.
+    ("lp", &[10], 0.3),
+    // At 1 Mbit/s; docs/algorithms/nv.md says what is suspected.
+    ("nv", &[100], 0.7),
 ];
 
 /// An algorithm that takes links of equal rates for one that its paths share: each of `n` paths keeps to the `n`-th part of
