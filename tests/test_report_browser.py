@@ -12,12 +12,17 @@ import pytest
 from anabranch import comparison, report
 from anabranch.experiment import RunResult, Scenario
 from anabranch.looks import Plot
+from anabranch.report.cells import Shown
+from anabranch.report.lanes import timeline_chart
+from anabranch.report.page import Charts, render
 from anabranch.report.study import write_study_report
+from anabranch.report.sweep import sweep_charts
 from anabranch.stats import Estimate
 from anabranch.studies import drawing
 from anabranch.studies.results import StudyResult
 from anabranch.sweep import Parameter, Sweep
 from anabranch.tables import write_run
+from anabranch.timeline import Event
 from anabranch.verdicts import Claim, Statement, near
 from browser import Page, browser, opened
 from conftest import TWO_HOSTS
@@ -229,6 +234,80 @@ def test_a_legend_says_what_no_title_says(chromium: Any, tmp_path: Path) -> None
         with opened(chromium, out / "report.html", width=390) as page:
             page.tab.wait_for_selector('[data-chart="0"] canvas')
             assert page.tab.locator(".legend").first.text_content() == legend
+
+
+def at_cursor(page: Page, chart: int, x: float, *, y: float = 0.5) -> str:
+    """What is read where the mouse is: at a value of x, at so much of the height from above."""
+    low, high, *_ = view(page, chart)
+    over = page.tab.locator(f'[data-chart="{chart}"] .u-over')
+    over.scroll_into_view_if_needed()
+    box = over.bounding_box()
+    left = box["x"] + box["width"] * (x - low) / (high - low)
+    page.tab.mouse.move(left, box["y"] + box["height"] * y)
+    return str(page.tab.locator(f'[data-chart="{chart}"] .readout').text_content())
+
+
+def test_a_timeline_says_what_holds_at_the_cursor(chromium: Any, tmp_path: Path) -> None:
+    """Bars that contain it, and events beside it with their causes: nothing that is over."""
+    events = [
+        Event(0.0, 60.0, "f", "flow", "1.00 MB, complete"),
+        Event(0.0, None, "f", "handshake", "INIT sent"),
+        Event(10.0, 25.0, "primary", "outage", "carries nothing"),
+        Event(20.0, None, "f.p", "timeout", "timeout", "a", "after 1.000 s, 1 error in a row"),
+        Event(30.0, 40.0, "f.q", "data", "9 packets of new data"),
+    ]
+    charts = Charts()
+    chart = timeline_chart(events, 60.0, "")
+    assert chart is not None
+    numbers = [charts.add(chart)]
+    table = Shown("flows side by side", [], [])
+    page = render("overlay.html.j2", charts, names=["a"], table=table, numbers=numbers)
+    (tmp_path / "report.html").write_text(page, encoding="utf-8")
+    with opened(chromium, tmp_path / "report.html") as opening:
+        found = at_cursor(opening, 0, 31.65)
+        assert found.startswith("31.6")
+        assert "f: flow lasts 0 to 60 s (1.00 MB, complete)" in found
+        assert "f.q: new data sent 30 to 40 s (9 packets of new data)" in found
+        assert not any(word in found for word in ("outage", "handshake", "timeout"))
+        found = at_cursor(opening, 0, 20.0)
+        assert "primary: outage 10 to 25 s" in found
+        assert "f.p: timeout at 20 s (after 1.000 s, 1 error in a row)" in found
+        assert "new data" not in found
+
+
+def test_points_are_read_where_they_are(chromium: Any, tmp_path: Path) -> None:
+    """With unit and interval, at the point that is nearest; columns by their names."""
+    estimate = [
+        {"loss": x, "window": w, "metric": "goodput", "mean": m * 1e6, "ci_low": m * 1e6 - 3e5,
+         "ci_high": m * 1e6 + 2.9e5, "n": 3}
+        for x in (0.1, 1.0)
+        for w, m in (("reno", 9.068225 / x), ("cubic", 8.794349 / x))
+    ]  # fmt: skip
+    charts = Charts()
+    unit = {"goodput": "bit/s"}
+    named = [row | {"loss": "low"} for row in estimate[:2]]
+    drawn = sweep_charts(["loss", "window"], estimate, unit)
+    drawn += sweep_charts(["loss", "window"], named, unit)
+    numbers = [charts.add(chart) for chart in drawn]
+    table = Shown("flows side by side", [], [])
+    page = render("overlay.html.j2", charts, names=["a"], table=table, numbers=numbers)
+    (tmp_path / "report.html").write_text(page, encoding="utf-8")
+    with opened(chromium, tmp_path / "report.html") as opening:
+        opening.tab.wait_for_selector('[data-chart="1"] canvas')
+        found = at_cursor(opening, 0, 0.433)
+        assert found == "0.1: reno 90.68 (90.38 to 90.97) Mbit/s, cubic 87.94 (87.64 to 88.23) Mbit/s"
+        assert at_cursor(opening, 0, 0.9).startswith("1: reno 9.07 (8.77 to 9.36) Mbit/s")
+        assert at_cursor(opening, 1, 0.2) == "reno: goodput 90.68 (90.38 to 90.97) Mbit/s"
+
+
+def test_curves_are_read_with_units(chromium: Any, run_page: Path) -> None:
+    with opened(chromium, run_page) as page:
+        titles = page.tab.locator(".explorer .title").all_text_contents()
+        at = titles.index("Smoothed round-trip times")
+        found = at_cursor(page, at, sum(view(page, at)[:2]) / 2)
+        where, _, values = found.partition(": ")
+        assert where.endswith(" s") and len(where) < 9
+        assert values.split(", ")[0].endswith(" ms")
 
 
 def test_the_hint_of_the_filter_is_whole(chromium: Any, run_page: Path) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import importlib
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -53,6 +54,8 @@ class Trace:
     """What it belongs to: of a chart with several groups the page shows one or all."""
     note: str = ""
     """What was left out."""
+    texts: Sequence[str] = ()
+    """What the page says of each of its elements at the cursor, beside its name and date."""
     legend: bool = True
     shown: bool = True
     """To begin with."""
@@ -65,6 +68,8 @@ class Trace:
         value |= {key: given for key, given in optional.items() if given}
         if self.opacity < 1:
             value["opacity"] = self.opacity
+        if any(self.texts):
+            value["texts"] = list(self.texts)
         if not self.legend:
             value["legend"] = False
         if not self.shown:

@@ -86,4 +86,12 @@ def _trace(form: Form, events: Sequence[Event], lane: dict[str, float]) -> Trace
     return Trace(
         form.name, form.form, x, y, high=ends if form.form == "spans" else None,
         colour=form.colour, mark=form.mark, width=form.width, opacity=form.opacity,
+        texts=[_told(event) for event in events],
     )  # fmt: skip
+
+
+def _told(event: Event) -> str:
+    """What is said of an event beside its name: what happened, where the name does not say it, and
+    why."""
+    detail = "" if event.kind in ("outage", "state", "timeout") else event.detail
+    return ", ".join(filter(None, (detail, event.cause)))

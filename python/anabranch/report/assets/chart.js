@@ -27,6 +27,10 @@
   const UNDER = 0.65; // of the height of a bar: what is left of it below its lane's name
   const EDGE = 0.42; // of a lane: from its middle down to its lower edge
   const LOWER = 0.2; // of a lane: what is drawn below its name is moved by so much
+  const NEAR = 6; // pixels from the cursor to an event that it names
+  const PARTS = 6; // of what is read at the cursor at most
+  const LASTING = ["spans", "ticks"]; // kinds that charts of lanes have
+  const POINTS = ["points", "columns", "marks", "bands"]; // kinds that have values at some places alone
   const linked = new Map(); // charts that share their x range, by the name of the link
   const all = [];
 
@@ -118,7 +122,23 @@
     const kept = new Set(sets.find(fit) ?? decades.slice(0, 1));
     return ticks.map((it) => (kept.has(it) ? it : null));
   };
-  const exact = (value) => (Number.isInteger(value) ? value.toLocaleString("en") : String(+value.toPrecision(7)));
+  // A number with so many digits, whole numbers whole.
+  const short = (value, digits = 4) => {
+    if (Number.isInteger(value)) return value.toLocaleString("en");
+    const shown = +value.toPrecision(digits);
+    return Math.abs(shown) >= 1e3 ? shown.toLocaleString("en") : String(shown);
+  };
+  // The unit of an axis, which ends its name in brackets, with a blank before it.
+  const unit = (axis) => { const found = /\(([^() ]+)\)$/.exec(axis); return found ? ` ${found[1]}` : ""; };
+  // Mean and interval with the same decimals: three digits of the mean, or more of a narrow interval.
+  const estimate = (mean, low, high) => {
+    const decimals = (value, digits) => (value ? digits - 1 - Math.floor(Math.log10(Math.abs(value))) : 0);
+    const largest = Math.max(...[mean, low, high].map(Math.abs));
+    const fine = Math.min(Math.max(decimals(mean, 3), decimals((high - low) / 2, 2)), decimals(largest, 4));
+    const places = Math.max(0, Math.min(12, fine));
+    const [a, b, c] = [mean, low, high].map((it) => it.toLocaleString("en", { minimumFractionDigits: places, maximumFractionDigits: places }));
+    return `${a} (${b} to ${c})`;
+  };
 
   class Chart {
     constructor(figure, spec) {
@@ -471,19 +491,86 @@
 
     read(u) {
       if (!(u.cursor.left >= 0)) { this.readout.textContent = ""; return; }
+      const found = this.traces.filter((it) => this.visible(it) && it.legend !== false);
+      const read = this.spec.ynames.length && found.some((it) => LASTING.includes(it.kind)) ? this.happening(u, found) : this.values(u, found);
+      this.readout.textContent = `${read.where}${read.parts.length ? ": " : ""}${read.parts.slice(0, PARTS).join(read.between)}${read.parts.length > PARTS ? ", ..." : ""}`;
+    }
+
+    // A value of x with as many digits as pixels tell apart, and its unit.
+    told(at) {
+      const pixel = (this.view.x[1] - this.view.x[0]) / this.u.over.clientWidth;
+      const log = this.spec.log.includes("x");
+      const text = log ? String(+at.toPrecision(4)) : at.toFixed(Math.max(0, Math.min(12, Math.ceil(-Math.log10(pixel)))));
+      return `${text}${unit(this.spec.x)}`;
+    }
+
+    // What holds at the cursor, lane by lane from the one that it is on: bars that contain it, and
+    // events within a few pixels, with what brought them about.
+    happening(u, traces) {
       const at = u.posToVal(u.cursor.left, "x");
-      const parts = [];
-      for (const trace of this.traces) {
-        if (!this.visible(trace) || trace.legend === false || !trace.sorted) continue;
-        const index = search(trace.x, at);
-        const near = index > 0 && (index === trace.x.length || trace.kind === "steps" || trace.kind === "line" || at - trace.x[index - 1] < trace.x[index] - at) ? index - 1 : index;
-        if (near < trace.x.length) parts.push(`${trace.name} ${this.spec.ynames[trace.y[near]] ?? exact(trace.y[near])}`);
-        if (parts.length === 6) break;
+      const lanes = new Map();
+      const say = (lane, what, date, text) => {
+        if (!lanes.has(lane)) lanes.set(lane, []);
+        lanes.get(lane).push(`${what} ${date}${text ? ` (${text})` : ""}`);
+      };
+      for (const { name, kind, x, y, high, texts } of traces) {
+        for (let i = 0; i < x.length; i++) {
+          if (kind === "spans") { if (x[i] <= at && at <= high[i]) say(y[i], name, `${short(x[i])} to ${short(high[i])} s`, texts?.[i]); }
+          else if (Math.abs(u.valToPos(x[i], "x") - u.cursor.left) <= NEAR) say(y[i], name, `at ${short(x[i], 5)} s`, texts?.[i]);
+        }
       }
-      const unit = this.spec.x.startsWith("time") ? " s" : "";
+      const here = u.posToVal(u.cursor.top, "y");
+      const order = [...lanes.keys()].sort((a, b) => Math.abs(a - here) - Math.abs(b - here));
+      return { where: this.told(at), parts: order.map((lane) => `${this.spec.ynames[lane]}: ${lanes.get(lane).join(", ")}`), between: "; " };
+    }
+
+    // The values at the cursor; of points, those of the point that is nearest.
+    values(u, traces) {
       const names = this.spec.xnames;
-      const where = names.length ? names[Math.max(0, Math.min(names.length - 1, Math.round(at)))] : `${exact(at)}${unit}`;
-      this.readout.textContent = `${where}${parts.length ? ": " : ""}${parts.join(", ")}`;
+      let at = u.posToVal(u.cursor.left, "x");
+      let where = this.told(at);
+      const points = traces.filter((it) => POINTS.includes(it.kind));
+      if (names.length) {
+        at = Math.max(0, Math.min(names.length - 1, Math.round(at)));
+        where = names[at];
+      } else if (points.length) {
+        const away = (x) => Math.abs(u.valToPos(x, "x") - u.cursor.left);
+        at = points.flatMap((it) => [...it.x]).filter(Number.isFinite).reduce((best, x) => (away(x) < away(best) ? x : best), Infinity);
+        where = `${short(at)}${unit(this.spec.x)}`;
+      }
+      const parts = [];
+      for (const trace of traces) {
+        const text = this.value(u, trace, at);
+        if (text) parts.push(`${trace.name} ${text}`);
+      }
+      return { where, parts, between: ", " };
+    }
+
+    // What a series has at a value of x, empty where that is nothing.
+    value(u, trace, at) {
+      const { kind, x, y, low, high, sorted } = trace;
+      const name = (value) => this.spec.ynames[value] ?? `${short(value)}${unit(this.spec.y)}`;
+      if (POINTS.includes(kind)) {
+        const index = x.findIndex((it) => (this.spec.xnames.length ? Math.round(it) === at : it === at));
+        if (index < 0 || !Number.isFinite(y[index])) return "";
+        if (kind === "bands") return `${short(low[index])} to ${short(high[index])}${unit(this.spec.y)}`;
+        return low && high && low[index] < high[index] ? `${estimate(y[index], low[index], high[index])}${unit(this.spec.y)}` : name(y[index]);
+      }
+      if (!sorted || !x.length) return "";
+      const next = search(x, at);
+      if (kind === "steps") {
+        const index = x[next] === at ? next : next - 1;
+        return index >= 0 && Number.isFinite(y[index]) ? name(y[index]) : "";
+      }
+      if (kind === "line") {
+        if (x[next] === at) return name(y[next]);
+        if (next === 0 || next === x.length) return "";
+        const value = y[next - 1] + (y[next] - y[next - 1]) * (at - x[next - 1]) / (x[next] - x[next - 1]);
+        return Number.isFinite(value) ? name(value) : "";
+      }
+      const away = (index) => Math.abs(u.valToPos(x[index] ?? Infinity, "x") - u.cursor.left);
+      const near = away(next - 1) < away(next) ? next - 1 : next;
+      return away(near) <= NEAR ? name(y[near]) : "";
     }
 
     // Drawing
