@@ -178,7 +178,7 @@ def happened(place: Path) -> tuple[list[Event], float]:
         for row in tables.read_csv(file)
     ]
     ends = [event.time_s if event.until_s is None else event.until_s for event in found]
-    return found, max(ends, default=0.0)
+    return found, max([*ends, _ends(place)[1]])
 
 
 def _kinds(place: Path) -> dict[str, dict[str, Path]]:
@@ -242,7 +242,8 @@ def _source(rate: str, kinds: dict[str, dict[str, Path]]) -> str:
 
 def _rate(place: Path, kinds: dict[str, dict[str, Path]], rate: str) -> Frame:
     tables = {of: pd.read_csv(file) for of, file in kinds[_source(rate, kinds)].items()}
-    end = max((float(table["time_s"].max()) for table in tables.values() if len(table)), default=0)
+    last = max((float(table["time_s"].max()) for table in tables.values() if len(table)), default=0)
+    end = max(last, _ends(place)[1])  # of a folder without `run.json` the last arrival
     if not end > 0:
         raise InputError.about(str(place), "--y", rate, "a run in which data arrived")
     subject = _subject(_source(rate, kinds))
@@ -255,7 +256,8 @@ def _rate(place: Path, kinds: dict[str, dict[str, Path]], rate: str) -> Frame:
             sends = pd.read_csv(kinds["sends"][of])
             lengths = {name: sends[name].to_numpy() for name in sends}
             middles, rates = observed.arrivals(columns, lengths, end / INTERVALS, end)
-        parts.append(pd.DataFrame({"time_s": middles, rate: rates, subject: of}))
+        parts.append(pd.DataFrame({"time_s": middles, rate: rates, subject: of, HELD: False}))
+        parts.append(parts[-1].tail(1).assign(time_s=end, **{HELD: True}))
     name = "in-order delivery" if rate == "delivery" else "arrivals at the receiver"
     return Frame(
         pd.concat(parts, ignore_index=True), rate, "bit/s", name, (subject,), x="time_s",

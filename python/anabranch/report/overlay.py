@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from anabranch import observed, results, si, tables
@@ -14,11 +17,14 @@ from anabranch.plotting.frame import Frame
 from anabranch.report.cells import Cell, Shown
 from anabranch.report.charts import Chart, Trace
 from anabranch.report.explorer import calm
+from anabranch.report.lanes import timeline_chart
 from anabranch.report.page import Charts, render
 
 MOST_RUNS = 7
 """As many as there are colours."""
 MOST_TRACES = 28
+LINK = "runs"
+"""All charts over time move together."""
 COMPARED = ("completion_s", "bytes", "goodput_bps", "retransmitted_packets", "timeouts")
 """Columns of flows that are laid side by side."""
 FIRST = ("arrivals", "delivery", "cwnd", "path_cwnd", "srtt", "path_srtt", "queue")
@@ -33,17 +39,30 @@ def write_overlay(directory: Path, places: Sequence[Path]) -> Path:
     results.check_runs(places)
     names = results.names(places)
     charts = Charts()
+    happened = [charts.add(chart) for chart in timelines(places)]
     numbers = [charts.add(chart) for chart in overlay_charts(places)]
     page = render(
         "overlay.html.j2",
         charts,
         names=names,
         table=differences(places),
+        happened=happened,
         numbers=numbers,
     )
     path = output_directory(directory) / "report.html"
     write_text(path, page)
     return path
+
+
+def timelines(places: Sequence[Path]) -> list[Chart]:
+    """What happened in each run, of those that observed more than when flows began and ended."""
+    found = []
+    for place, name in zip(places, results.names(places), strict=True):
+        if (place / "timeline.csv").is_file():
+            events, end_s = results.happened(place)
+            if chart := timeline_chart(events, end_s, LINK):
+                found.append(replace(chart, title=f"Timeline of {name}"))
+    return found
 
 
 def overlay_charts(places: Sequence[Path]) -> list[Chart]:
@@ -71,8 +90,7 @@ def _chart(frame: Frame, names: Sequence[str]) -> Chart:
             Trace(
                 f"{name}: {of}" if len(subjects) > 1 else str(name),
                 "steps",
-                rows["time_s"].to_numpy(),
-                rows[frame.y].to_numpy() / scaled.factor,
+                *_ended(rows["time_s"], rows[frame.y] / scaled.factor),
                 colour=names.index(name),
                 dash=at % 4,
                 group=str(of) if len(subjects) > 1 else "",
@@ -85,8 +103,13 @@ def _chart(frame: Frame, names: Sequence[str]) -> Chart:
     if frame.y.startswith("path_") and "path" not in frame.label:
         title += " of each path"
     axis = scaled.axis(frame.label)
-    chart = Chart(title, "time (s)", axis, traces, link="runs", ynames=states, notes=notes)
+    chart = Chart(title, "time (s)", axis, traces, link=LINK, ynames=states, notes=notes)
     return chart if states else calm(chart)
+
+
+def _ended(times: pd.Series[float], values: pd.Series[float]) -> tuple[Any, Any]:
+    """A curve that stops where its run did: other runs of the chart go on."""
+    return np.append(times, times.iloc[-1]), np.append(values, np.nan)
 
 
 def differences(places: Sequence[Path]) -> Shown:
