@@ -387,7 +387,7 @@ def test_queues_of_mahimahi_have_its_arguments_and_constants(unit: str) -> None:
 
 
 TRACES = {
-    "": r"bad.trace: field `trace`: value ``.*a whole number of milliseconds on each line",
+    "": r"bad.trace: the file is empty.*a whole number of milliseconds on each line",
     "0\n0\n": "bad.trace: field `trace`: value `0`.*the last above 0",
     "1\n2.5\n": "bad.trace: line 2.*`2.5`.*whole number of milliseconds",
     "1\n\n2\n": "bad.trace: line 2.*``.*whole number",
@@ -434,3 +434,30 @@ def test_an_empty_file_is_told(anabranch: Command, tmp_path: Path) -> None:
     (tmp_path / "cell.trace").touch()
     done = anabranch("convert", tmp_path / "cell.trace")
     assert done.returncode == 2 and "a trace of Mahimahi" in done.stderr
+    assert "cell.trace: the file is empty" in done.stderr
+
+
+@pytest.mark.parametrize("of", ["trace", "command"])
+def test_a_trace_is_found_from_the_folder_of_the_scenario(
+    anabranch: Command, tmp_path: Path, of: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("cell.trace").write_text("1\n2\n", encoding="utf-8")
+    Path("line.sh").write_text("mm-link cell.trace cell.trace\n", encoding="utf-8")
+    file = "cell.trace" if of == "trace" else "line.sh"
+    done = anabranch("convert", file, "--out", "sub/x.toml")
+    assert done.returncode == 0, done.stderr
+    scenario = Scenario.load(Path("sub/x.toml"))
+    assert "../cell.trace" in Path("sub/x.toml").read_text(encoding="utf-8")
+    scenario.resolved()
+
+
+@pytest.mark.parametrize("joint", ["\n", "; ", " && ", ";"])
+def test_commands_may_be_joined(joint: str) -> None:
+    """And the note names the direction of which nothing is said."""
+    there = "tc qdisc add dev x root tbf rate 5mbit burst 10k limit 30k"
+    delay = "tc qdisc add dev y root netem delay 10ms"
+    found = convert(f"{there}{joint}{delay} # the way back", "text").toml()
+    (link,) = tomllib.loads(found)["links"]
+    assert "token_bucket" in link and link["reverse"]["delay"] == "10 ms"
+    assert "# The way back is taken to have 1 Gbit/s" in found

@@ -44,9 +44,10 @@ def convert(*, file: Path, ends: tuple[str, str], line: str, out: Path | None) -
     name = "standard input" if from_input else str(file)
     if not text.strip():
         allowed = "commands of tc or Mahimahi, a trace of Mahimahi, or links of Mininet"
-        raise InputError.about(name, "link", "", allowed)
-    found = converting.convert(text, name, ends, line).toml()
+        empty = "is empty" if from_input else "the file is empty"
+        raise InputError(f"{name}: {empty}; allowed: {allowed}")
+    found = converting.convert(text, name, ends, line)
     if out is None:
-        click.echo(found, nl=False)
+        click.echo(found.toml(), nl=False)
     else:
-        write_text(out, found)
+        write_text(out, found.beside(out.parent).toml())

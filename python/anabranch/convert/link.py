@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 from anabranch.errors import InputError
@@ -21,6 +23,12 @@ class Way:
     queue: dict[str, Any] | None = None
     token_bucket: dict[str, Any] | None = None
     impairments: list[dict[str, Any]] = field(default_factory=list)
+
+    def beside(self, folder: Path) -> Way:
+        """The same with a trace that is found from that folder, if it is here."""
+        if self.trace is None or Path(self.trace).is_absolute() or not Path(self.trace).exists():
+            return self
+        return replace(self, trace=Path(os.path.relpath(self.trace, folder)).as_posix())
 
     def fields(self, line: str) -> dict[str, Any]:
         """The fields of the direction, over a line of this rate if it has none of its own."""
@@ -85,6 +93,14 @@ class Converted:
     routers: Sequence[str] = ()
     notes: Sequence[str] = ()
     """What differs from the original, a sentence each."""
+
+    def beside(self, folder: Path) -> Converted:
+        """The same for a scenario in that folder, from which the files of traces are found."""
+        links = [
+            replace(link, there=link.there.beside(folder), back=link.back.beside(folder))
+            for link in self.links
+        ]
+        return replace(self, links=links)
 
     def toml(self) -> str:
         """Writes a scenario: nodes, links, and a flow from the first host to the last; of links

@@ -66,10 +66,11 @@ def _check(text: str, file: str) -> None:
         if int(date) < last:
             raise InputError.about(place, "trace", date, f"{last} or more: dates do not descend")
         last = int(date)
+    allowed = "a whole number of milliseconds on each line, the last above 0"
+    if not text:
+        raise InputError(f"{file}: the file is empty; allowed: {allowed}")
     if not last:
-        value = "0" if text else ""
-        allowed = "a whole number of milliseconds on each line, the last above 0"
-        raise InputError.about(file, "trace", value, allowed)
+        raise InputError.about(file, "trace", "0", allowed)
 
 
 def mahimahi(text: str, file: str, ends: tuple[str, str], line: str) -> Converted:

@@ -100,10 +100,10 @@ def tc(text: str, file: str, ends: tuple[str, str], line: str) -> Converted:
     trees: dict[str, Tree] = {}
     notes: list[str] = []
     for number, command in enumerate(text.replace("\\\n", " ").splitlines(), 1):
-        words = shlex.split(command, comments=True)
-        if "tc" in words:
-            place = f"{file}: line {number}"
-            _command(Words(words[words.index("tc") + 1 :], place), ways, trees, notes)
+        for words in _commands(command):
+            if "tc" in words:
+                place = f"{file}: line {number}"
+                _command(Words(words[words.index("tc") + 1 :], place), ways, trees, notes)
     if not ways:
         raise InputError.about(file, "tc", text.strip()[:60], "commands that add a qdisc")
     if len(ways) > 2:
@@ -114,9 +114,24 @@ def tc(text: str, file: str, ends: tuple[str, str], line: str) -> Converted:
     for device, tree in trees.items():
         _classes(file, tree, ways[device], notes)
     there, back = (*ways.values(), Way())[:2]
-    if any(way.rate is None and way.token_bucket is None for way in (there, back)):
-        notes.append(f"The line is taken to have {line}: --line says another rate.")
+    unsaid = [way.rate is None and way.token_bucket is None for way in (there, back)]
+    if any(unsaid):
+        which = "The line" if all(unsaid) else "The way there" if unsaid[0] else "The way back"
+        notes.append(f"{which} is taken to have {line}: --line says another rate.")
     return Converted([Link(ends, there, back)], line, ends, notes=tuple(dict.fromkeys(notes)))
+
+
+def _commands(line: str) -> list[list[str]]:
+    """The words of each command of a line, which `;` or `&&` joins."""
+    lexer = shlex.shlex(line, posix=True, punctuation_chars=";&|")
+    lexer.whitespace_split = True
+    found: list[list[str]] = [[]]
+    for word in lexer:
+        if word in (";", "&&"):
+            found.append([])
+        else:
+            found[-1].append(word)
+    return found
 
 
 def _command(
