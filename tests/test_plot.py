@@ -11,6 +11,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.collections import LineCollection, PolyCollection
+from matplotlib.colors import to_rgba, to_rgba_array
+from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 
 from anabranch import InputError, Scenario, comparison, observed, results, si, stats, tables
@@ -130,16 +133,17 @@ def transfers(flows: int) -> Frame:
 
 def test_a_distribution_pools_what_nobody_named() -> None:
     made = chart(transfers(5), Request(by="queue", kind="cdf"))
-    assert (made.series, made.panels, made.pooled) == ("queue", "", ["flow"])
+    assert (made.series, made.panels, list(made.pooled)) == ("queue", "", ["flow"])
     assert (len(made.data), made.y) == (50, "share of the samples")
     box = chart(transfers(5), Request(by="queue", kind="box"))
-    assert (box.x.column, box.series, box.pooled, len(box.data)) == ("queue", "", ["flow"], 50)
+    assert (box.x.column, box.series, list(box.pooled)) == ("queue", "", ["flow"])
+    assert len(box.data) == 50
     # Where nothing is named, columns with few values are told apart.
     few, many = (chart(transfers(n), Request(kind="cdf")) for n in (5, 100))
-    assert (few.series, few.panels, few.pooled) == ("queue", "flow", [])
-    assert (many.series, many.panels, many.pooled) == ("queue", "", ["flow"])
+    assert (few.series, few.panels, few.pooled) == ("queue", "flow", {})
+    assert (many.series, many.panels, list(many.pooled)) == ("queue", "", ["flow"])
     alone = chart(transfers(100), Request(panels="queue", kind="box"))
-    assert (alone.x.values, alone.panels, alone.pooled) == (["all"], "queue", ["flow"])
+    assert (alone.x.values, alone.panels, list(alone.pooled)) == (["all"], "queue", ["flow"])
     assert drawing.draw(alone, 3.4, 2.0).axes
 
 
@@ -456,3 +460,50 @@ def test_runs_lie_over_each_other(forked: Command, two_hosts: Path, tmp_path: Pa
     assert forked("plot", runs[0], "--out", tmp_path / "f.gif").returncode == 2
     nothing = forked("plot", tmp_path, "--out", tmp_path / "f.svg")
     assert nothing.returncode == 2 and f"value `{tmp_path}`" in nothing.stderr
+
+
+def test_what_is_pooled_is_counted_among_the_rows_that_are_drawn() -> None:
+    rows = [
+        {"flow": f"{kind}-{n}", "queue": queue, "y": float(n)}
+        for kind in ("bulk", "web")
+        for n in range(10)
+        for queue in ("red", "pie")
+    ]
+    made = chart(
+        Frame(pd.DataFrame(rows), "y", varied=("flow", "queue")),
+        Request(where=["flow=bulk-*"], kind="cdf"),
+    )
+    assert made.pooled == {"flow": 10}
+
+
+@pytest.mark.parametrize("against", ["window=reno2", "reno2", "windw=reno"])
+def test_a_wrong_baseline_is_said_of_its_option(against: str) -> None:
+    with pytest.raises(InputError, match="`--against`") as found:
+        chart(frame(varied=VARIED), Request(kind="paired", against=against))
+    assert "--where" not in str(found.value)
+
+
+def test_bars_beyond_the_colours_are_hatched() -> None:
+    """And an interval is seen over a black bar."""
+    rows = [
+        {"window": f"w{n:02}", "where": at, "replication": r, "y": 5.0 + n + r}
+        for n in range(12)
+        for at in ("here", "there")
+        for r in range(3)
+    ]
+    made = chart(
+        Frame(pd.DataFrame(rows), "y", varied=("where", "window")),
+        Request(x="where", by="window", kind="bars"),
+    )
+    assert len({look[:2] for look in drawing.looks_of(made).values()}) == 12
+    figure = drawing.draw(made, 7.0, 3.0)
+    bars = [each for each in figure.axes[0].collections if isinstance(each, PolyCollection)]
+    looks = {
+        (each.get_hatch(), tuple(c)) for each in bars for c in to_rgba_array(each.get_facecolor())
+    }
+    assert len(looks) == 12
+    hatches = [each.get_hatch() for each in figure.findobj(Rectangle) if each.get_hatch()]
+    assert len(hatches) == 5
+    whiskers = [each for each in figure.axes[0].collections if isinstance(each, LineCollection)]
+    colours = {tuple(c) for each in whiskers for c in to_rgba_array(each.get_color())}
+    assert colours == {to_rgba("white"), to_rgba("#222222")}

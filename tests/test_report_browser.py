@@ -13,6 +13,7 @@ from anabranch import comparison, report
 from anabranch.experiment import RunResult, Scenario
 from anabranch.looks import Plot
 from anabranch.report.cells import Shown
+from anabranch.report.charts import Chart
 from anabranch.report.lanes import timeline_chart
 from anabranch.report.page import Charts, render
 from anabranch.report.study import write_study_report
@@ -236,6 +237,17 @@ def test_a_legend_says_what_no_title_says(chromium: Any, tmp_path: Path) -> None
             assert page.tab.locator(".legend").first.text_content() == legend
 
 
+def written(directory: Path, drawn: list[Chart]) -> Path:
+    """A page with these charts."""
+    charts = Charts()
+    numbers = [charts.add(chart) for chart in drawn]
+    table = Shown("flows side by side", [], [])
+    parts = {"names": ["a"], "table": table, "happened": [], "numbers": numbers}
+    file = directory / "report.html"
+    file.write_text(render("overlay.html.j2", charts, **parts), encoding="utf-8")
+    return file
+
+
 def at_cursor(page: Page, chart: int, x: float, *, y: float = 0.5) -> str:
     """What is read where the mouse is: at a value of x, at so much of the height from above."""
     low, high, *_ = view(page, chart)
@@ -256,14 +268,9 @@ def test_a_timeline_says_what_holds_at_the_cursor(chromium: Any, tmp_path: Path)
         Event(20.0, None, "f.p", "timeout", "timeout", "a", "after 1.000 s, 1 error in a row"),
         Event(30.0, 40.0, "f.q", "data", "9 packets of new data"),
     ]
-    charts = Charts()
     chart = timeline_chart(events, 60.0, "")
     assert chart is not None
-    numbers = [charts.add(chart)]
-    table = Shown("flows side by side", [], [])
-    page = render("overlay.html.j2", charts, names=["a"], table=table, numbers=numbers)
-    (tmp_path / "report.html").write_text(page, encoding="utf-8")
-    with opened(chromium, tmp_path / "report.html") as opening:
+    with opened(chromium, written(tmp_path, [chart])) as opening:
         found = at_cursor(opening, 0, 31.65)
         assert found.startswith("31.6")
         assert "f: flow lasts 0 to 60 s (1.00 MB, complete)" in found
@@ -283,22 +290,31 @@ def test_points_are_read_where_they_are(chromium: Any, tmp_path: Path) -> None:
         for x in (0.1, 1.0)
         for w, m in (("reno", 9.068225 / x), ("cubic", 8.794349 / x))
     ]  # fmt: skip
-    charts = Charts()
     unit = {"goodput": "bit/s"}
     named = [row | {"loss": "low"} for row in estimate[:2]]
     drawn = sweep_charts(["loss", "window"], estimate, unit)
     drawn += sweep_charts(["loss", "window"], named, unit)
-    numbers = [charts.add(chart) for chart in drawn]
-    table = Shown("flows side by side", [], [])
-    page = render("overlay.html.j2", charts, names=["a"], table=table, numbers=numbers)
-    (tmp_path / "report.html").write_text(page, encoding="utf-8")
-    with opened(chromium, tmp_path / "report.html") as opening:
+    with opened(chromium, written(tmp_path, drawn)) as opening:
         opening.tab.wait_for_selector('[data-chart="1"] canvas')
         found = at_cursor(opening, 0, 0.433)
         cubic = "cubic 87.94 (87.64 to 88.23) Mbit/s"
         assert found == f"0.1: reno 90.68 (90.38 to 90.97) Mbit/s, {cubic}"
         assert at_cursor(opening, 0, 0.9).startswith("1: reno 9.07 (8.77 to 9.36) Mbit/s")
         assert at_cursor(opening, 1, 0.2) == "reno: goodput 90.68 (90.38 to 90.97) Mbit/s"
+
+
+def test_columns_beyond_the_colours_are_hatched(chromium: Any, tmp_path: Path) -> None:
+    rows = [
+        {"queue": q, "window": f"w{n}", "metric": "m", "mean": 5.0, "ci_low": 4.0, "ci_high": 6.0}
+        for q in ("red", "pie")
+        for n in range(9)
+    ]
+    (chart,) = sweep_charts(["queue", "window"], rows, {})
+    assert [trace.dash > 0 for trace in chart.traces] == [False] * 7 + [True] * 2
+    with opened(chromium, written(tmp_path, [chart])) as opening:
+        opening.tab.wait_for_selector('[data-chart="0"] canvas')
+        keys = opening.tab.locator(".legend .swatch").all()
+        assert [each.locator("path").count() for each in keys] == [0] * 7 + [1] * 2
 
 
 def test_curves_are_read_with_units(chromium: Any, run_page: Path) -> None:

@@ -113,7 +113,7 @@ def plot(
         made = chart(of, request)
         paper.save(drawing.draw(made, *size), out)
         if made.pooled:
-            values = ", ".join(f"{name} ({of.data[name].nunique()} values)" for name in made.pooled)
+            values = ", ".join(f"{name} ({n} values)" for name, n in made.pooled.items())
             click.echo(
                 f"pooled over {values}; --by, --panels or --where keeps them apart", err=True
             )

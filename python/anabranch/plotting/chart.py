@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import pandas as pd
@@ -82,8 +82,9 @@ class Chart:
     """What the intervals are, for a caption; empty where there are none."""
     left_out: int = 0
     """Series that are not drawn, see `Frame.most`."""
-    pooled: Sequence[str] = ()
-    """Columns that vary and that a distribution does not tell apart."""
+    pooled: Mapping[str, int] = field(default_factory=dict)
+    """Columns that vary and that a distribution does not tell apart, and how many values of each
+    are drawn."""
 
 
 def chart(frame: Frame, request: Request) -> Chart:
@@ -234,10 +235,11 @@ def _distribution(frame: Frame, request: Request, kind: str) -> Chart:
         axis = Axis("", "", False, ["all"])
         data["x"] = "all"
     rows = len(frame.data)
-    pooled = [
-        each for each in frame.varying()
-        if each not in roles.columns() and frame.data[each].nunique() < rows
-    ]  # fmt: skip
+    counts = {each: frame.data[each].nunique() for each in frame.varying()}
+    pooled = {
+        each: count for each, count in counts.items()
+        if each not in roles.columns() and count < rows
+    }  # fmt: skip
     drawn = (kind, data, axis, label, roles.by, (), roles.panels)
     return Chart(*drawn, steps=kind == "cdf", log=request.log, intervals="", pooled=pooled)
 

@@ -16,6 +16,7 @@ from matplotlib.figure import Figure
 from anabranch import si
 from anabranch.looks import COLOURS, MARKERS
 from anabranch.plotting.chart import Chart
+from anabranch.plotting.hatching import geom_hatched
 
 FEW = 30
 """Points of a series up to which each has a mark."""
@@ -32,6 +33,8 @@ BESIDE = 0.4
 FILL = {"alpha": 0.18}
 BAR = 0.8
 TEXT = "#222222"
+WHISKER = (("white", 1.2), (TEXT, 0.4))
+"""Colour and size of an interval over a bar, first what sets it off from a dark one."""
 LINES = ("solid", "dashed", "dashdot", "dotted")
 
 
@@ -84,6 +87,8 @@ def _channels(chart: Chart) -> tuple[str, ...]:
     }
     if chart.kind == "line" and (_many(chart) or chart.steps):
         return ("colour", "fill", "linetype")
+    if _hatched(chart):
+        return ("fill", "linetype")
     return channels.get(chart.kind, ("fill",))
 
 
@@ -122,11 +127,19 @@ def _line(chart: Chart) -> list[Any]:
 def _bars(chart: Chart) -> list[Any]:
     side = p9.position_dodge(width=BAR)
     single = {} if chart.series else {"fill": COLOURS[0]}
-    layers: list[Any] = [p9.geom_col(position=side, width=BAR * 0.92, **single)]
+    geom = geom_hatched if _hatched(chart) else p9.geom_col
+    layers: list[Any] = [geom(position=side, width=BAR * 0.92, **single)]
     if chart.intervals:
         ends = p9.aes(ymin="low", ymax="high", group="series" if chart.series else 1)
-        layers.append(p9.geom_errorbar(ends, position=side, width=0.25, size=0.4, colour=TEXT))
+        for colour, size in WHISKER:
+            style: dict[str, Any] = {"size": size, "colour": colour, "linetype": "solid"}
+            layers.append(p9.geom_errorbar(ends, position=side, width=0.25, **style))
     return layers
+
+
+def _hatched(chart: Chart) -> bool:
+    """Whether there are more bars beside each other than colours."""
+    return chart.kind == "bars" and len(chart.known) > len(COLOURS)
 
 
 def _box(chart: Chart) -> list[Any]:
@@ -192,7 +205,8 @@ def looks_of(chart: Chart) -> dict[str, tuple[str, str, str]]:
     turn = len(COLOURS)
     looks = {}
     for n, name in enumerate(chart.known):
-        beside = (n % turn + n // turn) % len(LINES)
+        # Bars have a hatching for it, which the first of them need not.
+        beside = (n // turn + (0 if chart.kind == "bars" else n % turn)) % len(LINES)
         looks[str(name)] = (COLOURS[n % turn], LINES[beside], MARKERS[beside])
     return looks
 

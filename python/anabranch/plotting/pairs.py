@@ -49,7 +49,7 @@ def baseline(frame: Frame, against: str | None, x: str, by: str) -> tuple[str, o
         column = frame.checked(name.strip(), "--against")
     else:
         wanted = against
-    chosen = keep(frame, [f"{column}={wanted.strip()}"]).values(column)
+    chosen = keep(frame, [f"{column}={wanted.strip()}"], "--against").values(column)
     if len(chosen) != 1:
         raise InputError.about("plot", "--against", against, "one value")
     return column, chosen[0]

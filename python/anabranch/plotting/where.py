@@ -27,18 +27,18 @@ _ORDERS: dict[str, Callable[[Any, Any], Any]] = {
 _FORM = re.compile(r"\s*([^<>=!]+?)\s*(<=|>=|!=|=|<|>)\s*(.*?)\s*")
 
 
-def keep(frame: Frame, where: Where) -> Frame:
-    """The rows for which all conditions hold; an `InputError` if there are none."""
+def keep(frame: Frame, where: Where, option: str = "--where") -> Frame:
+    """The rows for which all conditions hold; an `InputError` about that option if there are
+    none."""
     for condition in texts(where):
         found = _FORM.fullmatch(condition)
         if found is None:
             allowed = "NAME=VALUE[,VALUE], or !=, <, <=, >, >= in place of ="
-            raise InputError.about("plot", "--where", condition, allowed)
-        name, sign, value = found.groups()
-        column = frame.checked(name, "--where")
-        rows = frame.only(frame.data[_mask(frame, column, sign, value, condition)])
+            raise InputError.about("plot", option, condition, allowed)
+        column, sign, value = frame.checked(found[1], option), found[2], found[3]
+        rows = frame.only(frame.data[_mask(frame, (column, sign, value), condition, option)])
         if rows.data.empty:
-            raise _refused(frame, column, condition, value)
+            raise _refused(frame, column, condition, value, option)
         frame = rows
     return frame
 
@@ -54,12 +54,14 @@ def texts(where: Where) -> list[str]:
     return conditions
 
 
-def _mask(frame: Frame, name: str, sign: str, value: str, condition: str) -> pd.Series[Any]:
+def _mask(frame: Frame, parts: tuple[str, str, str], condition: str, option: str) -> pd.Series[Any]:
+    """Which rows meet a condition of column, sign and value."""
+    name, sign, value = parts
     column = frame.data[name]
     if sign in _ORDERS:
         numbers, bound = numeric(column), _number(value)
         if numbers is None or bound is None:
-            raise InputError.about("plot", "--where", condition, "a comparison of numbers")
+            raise InputError.about("plot", option, condition, "a comparison of numbers")
         return pd.Series(_ORDERS[sign](numbers, bound), index=column.index)
     # A value may have a comma of its own, as `2 Mbit/s, no loss` has.
     wanted = [value] if value in {_shown(each) for each in column.unique()} else value.split(",")
@@ -67,15 +69,15 @@ def _mask(frame: Frame, name: str, sign: str, value: str, condition: str) -> pd.
     for each in map(str.strip, wanted):
         found = column.map(_test(each)).astype(bool)
         if not found.any():
-            raise _refused(frame, name, condition, each)
+            raise _refused(frame, name, condition, each, option)
         matches |= found
     return matches if sign == "=" else ~matches
 
 
-def _refused(frame: Frame, column: str, condition: str, value: str) -> InputError:
+def _refused(frame: Frame, column: str, condition: str, value: str, option: str) -> InputError:
     """That no row of the column has the value, with those that there are."""
     values = [_shown(each) for each in frame.values(column)]
-    return InputError.about(frame.origin, "--where", condition, one_of(value, values))
+    return InputError.about(frame.origin, option, condition, one_of(value, values))
 
 
 def _test(wanted: str) -> Callable[[Any], bool]:

@@ -40,6 +40,11 @@
     made.append(...children);
     return made;
   };
+  // The strokes over the key of columns that share their colour with others.
+  const hatched = ({ kind, dash }) => {
+    if (kind !== "columns" || !dash) return [];
+    return dash === 3 ? ["M9 4h3M15 4h3M9 9h3M15 9h3"] : ["M6 12l8-12M14 12l8-12", ...(dash === 2 ? ["M6 0l8 12M14 0l8 12"] : [])];
+  };
   // A series as the legend shows it: its colour, dash and mark.
   const swatch = (trace) => {
     const space = "http://www.w3.org/2000/svg";
@@ -50,7 +55,7 @@
     };
     const svg = made("svg", { class: "swatch", viewBox: "0 0 28 12", "aria-hidden": "true" });
     svg.style.color = `var(--c${trace.colour})`;
-    if (["columns", "spans", "bands"].includes(trace.kind)) svg.append(made("rect", { x: 6, y: 0, width: 16, height: 12, fill: "currentColor", opacity: trace.opacity ?? 1 }));
+    if (["columns", "spans", "bands"].includes(trace.kind)) svg.append(made("rect", { x: 6, y: 0, width: 16, height: 12, fill: "currentColor", opacity: trace.opacity ?? 1 }), ...hatched(trace).map((d) => made("path", { d, stroke: "var(--card)", "stroke-width": 1.5 })));
     else if (trace.kind === "marks") svg.append(made("path", { d: mark(MARKS[trace.mark || 0], 14, 6, 4), fill: "currentColor" }));
     else if (trace.kind === "dots") svg.append(made("circle", { cx: 14, cy: 6, r: 3, fill: "currentColor" }));
     else if (trace.kind === "crosses") svg.append(made("path", { d: "M10 2l8 8M10 10l8-8", stroke: "currentColor", "stroke-width": 2 }));
@@ -578,6 +583,7 @@
     recolour(again = true) {
       this.ink = colour(this.probe, "var(--soft)");
       this.lines = colour(this.probe, "var(--line)");
+      this.ground = colour(this.probe, "var(--card)");
       for (const trace of this.traces) trace.stroke = colour(this.probe, `var(--c${trace.colour})`);
       if (again) this.u.redraw(false, true);
     }
@@ -704,15 +710,37 @@
 
     columns(ctx, trace, first, last, to) {
       const { x, y, width } = trace;
-      for (let i = 0; i < x.length; i++) {
-        const [left, right, top, zero] = [to.x(x[i] - width / 2), to.x(x[i] + width / 2), to.y(y[i]), to.y(0)];
-        ctx.fillRect(left, Math.min(top, zero), right - left, Math.abs(zero - top));
+      for (const fill of [trace.stroke, ...(trace.dash ? [this.hatching(ctx, trace.dash)] : [])]) {
+        ctx.fillStyle = fill;
+        for (let i = 0; i < x.length; i++) {
+          const [left, right, top, zero] = [to.x(x[i] - width / 2), to.x(x[i] + width / 2), to.y(y[i]), to.y(0)];
+          ctx.fillRect(left, Math.min(top, zero), right - left, Math.abs(zero - top));
+        }
       }
       ctx.stroke();
-      ctx.strokeStyle = this.ink;
       ctx.setLineDash([]);
+      for (const [stroke, lineWidth] of [[this.ground, 4], [this.ink, 1.4]]) { // an edge, so that it is seen over a dark column
+        ctx.beginPath();
+        Object.assign(ctx, { strokeStyle: stroke, lineWidth: lineWidth * PER_PIXEL });
+        this.intervals(ctx, trace, 0, x.length, to);
+        ctx.stroke();
+      }
       ctx.beginPath();
-      this.intervals(ctx, trace, 0, x.length, to);
+    }
+
+    // What tells columns of one colour apart, in the colour of the ground: strokes, one way or both, or dots.
+    hatching(ctx, dash) {
+      const size = 8 * PER_PIXEL;
+      const tile = element("canvas", { width: size, height: size });
+      const pen = tile.getContext("2d");
+      pen.strokeStyle = pen.fillStyle = this.ground;
+      pen.lineWidth = 1.5 * PER_PIXEL;
+      if (dash === 3) pen.fillRect(size / 4, size / 4, size / 3, size / 3);
+      else {
+        for (const way of dash === 2 ? [1, -1] : [1]) for (const at of [-size, 0, size]) { pen.moveTo(at, way > 0 ? size : 0); pen.lineTo(at + size, way > 0 ? 0 : size); }
+        pen.stroke();
+      }
+      return ctx.createPattern(tile, "repeat");
     }
 
     // From `low` to `high`, behind what is drawn later.
