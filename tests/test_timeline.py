@@ -64,6 +64,15 @@ def test_a_cause_stands_above_what_it_brings_about(failover: RunResult) -> None:
         assert sent == sorted(sent)
 
 
+def test_a_state_ends_with_the_association() -> None:
+    scenario = Scenario.load(ROOT / "examples" / "sctp-multihoming.toml")
+    run = scenario.set("flows.0.size=500 kB", "duration=30 s").explored().run()
+    closed = max(row.time_s for row in run.events if row.kind == "close")
+    assert closed < 6 < run.run.end_s == 30
+    states = [event for event in run.timeline() if event.kind == "state"]
+    assert states and max(each.until_s or 0.0 for each in states) == closed
+
+
 def test_both_directions_that_fail_together_have_one_lane() -> None:
     """Two where the dates differ, and that of one direction alone."""
 

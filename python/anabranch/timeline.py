@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anabranch import si
-from anabranch.observed import STATES, natural
+from anabranch.observed import STATES, lasts_until, natural
 from anabranch.recorded import Recorded
 from anabranch.rows import FlowEvent, Row
 
@@ -129,16 +129,26 @@ def _states(result: Recorded) -> Iterator[Event]:
         for row in result.events
         if _is_state(row) and row.cause
     }
+    ends = {flow.flow: _end(result, flow.flow, flow.finish_s) for flow in result.flows}
     for of, times, values in _of(result, "path_state"):
         if not len(values):
             continue
+        ended = lasts_until("path_state", of, ends, result.run.end_s)
         changes = np.flatnonzero(np.r_[True, np.diff(values) != 0])
         for at, change in enumerate(changes):
             last = at + 1 == len(changes)
-            until = result.run.end_s if last else float(times[changes[at + 1]])
             since, state = float(times[change]), STATES[int(values[change])]
+            until = max(since, ended or since) if last else float(times[changes[at + 1]])
             cause = causes.get((of, state, since), "")
             yield Event(since, until, of, "state", state, cause=cause)
+
+
+def _end(result: Recorded, flow: str, finish_s: float | None) -> float | None:
+    """When a flow that has finished had closed, too, as far as that was observed."""
+    if finish_s is None:
+        return None
+    closes = (row.time_s for row in result.events if row.flow == flow and row.kind == "close")
+    return max([finish_s, *closes])
 
 
 def _happened(result: Recorded) -> Iterator[Event]:
