@@ -72,7 +72,9 @@ def test_a_comparison_has_a_report(tmp_path: Path) -> None:
     rows = comparison.compared({"delay": "2 <ms>"}, [run, run], [run, run])
     report.write_comparison_report(tmp_path, "a", comparison.Comparison(rows, [], [], 1), 2)
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert "<strong>5</strong> agree" in page and "Mbit/s" in page and "2 &lt;ms&gt;" in page
+    assert "<strong>5</strong> agree: goodput, completion, retransmissions, timeouts" in page
+    assert page.index("<h2>All measures</h2>") < page.index('data-chart="0"')
+    assert "Mbit/s" in page and "2 &lt;ms&gt;" in page
     assert page.count('data-chart="') >= 3
 
 

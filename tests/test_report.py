@@ -205,13 +205,26 @@ def test_a_sweep_has_a_report(tmp_path: Path) -> None:
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "a &lt;sweep&gt;" in page
     assert 'data-chart="0"' in page
-    assert "<p>2 points, 2 runs. Varied, with the number of values: loss (2).</p>" in page
+    assert "<p>2 points, 2 runs. Varied: loss (0.01, 0.02).</p>" in page
     # The figures are first; the table of all points is folded below them, and there are no pairs.
     folded = '<details class="wide"><summary>The mean of each metric at each point ('
     assert f"{folded}{len(result.summary())} rows)" in page
     assert page.index('data-chart="0"') < page.index("<h2>All points</h2>") < page.index(folded)
     assert "Paired differences" not in page
     assert "</script><" not in page.split('id="charts">')[1].split("</script>")[0]
+
+
+def test_a_sweep_says_its_scenario_and_has_no_chart_of_zeros(tmp_path: Path) -> None:
+    losses = Parameter.of("loss", "links.0.impairments.0.rate", [n / 1000 for n in range(9)])
+    metrics = [Metric(name, name) for name in ("goodput_bps", "spurious_retransmissions")]
+    small = Scenario(TWO_HOSTS).set("flows.f.size=10 kB")
+    result = Sweep(small, [losses], metrics=metrics).run(tmp_path)
+    report.write_sweep_report(tmp_path, "losses", result)
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "<h1>two hosts</h1>" in page and ">losses. Means" in page
+    assert "Varied: loss (9 values from 0 to 0.008)." in page
+    assert page.count("data-chart=") == 1
+    assert "0 at every point: spurious_retransmissions." in page
 
 
 def test_a_sweep_of_one_point_has_its_table_open(tmp_path: Path) -> None:

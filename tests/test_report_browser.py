@@ -13,7 +13,7 @@ from anabranch import comparison, report
 from anabranch.experiment import RunResult, Scenario
 from anabranch.looks import Plot
 from anabranch.report.cells import Shown
-from anabranch.report.charts import Chart
+from anabranch.report.charts import Chart, Trace
 from anabranch.report.lanes import timeline_chart
 from anabranch.report.page import Charts, render
 from anabranch.report.study import write_study_report
@@ -317,6 +317,31 @@ def test_columns_beyond_the_colours_are_hatched(chromium: Any, tmp_path: Path) -
         assert [each.locator("path").count() for each in keys] == [0] * 7 + [1] * 2
 
 
+@pytest.mark.parametrize("width", [390, 1300])
+def test_names_of_axes_are_whole(chromium: Any, tmp_path: Path, width: int) -> None:
+    """A name that is longer than its axis stands beside the chart."""
+    long = "model over measurement - 1, of every flow that has finished (%)"
+    short = "window (kB)"
+    charts = [Chart("a", x, y, [Trace("f", "line", [0, 1], [0, 1])]) for x, y in
+              ((long, short), (short, long))]  # fmt: skip
+    with opened(chromium, written(tmp_path, charts), width=width) as page:
+        page.tab.wait_for_selector('[data-chart="1"] canvas')
+        drawn = {(each["chart"], each["text"]) for each in page.tab.evaluate(LABELS)}
+        told = {each.text_content() for each in page.tab.locator(".axis:visible").all()}
+        assert {("0", short), ("1", short)} <= drawn
+        assert ("1", long) not in drawn and told == {long}
+        assert (("0", long) in drawn) == (width == 1300)
+
+
+def test_the_hint_begins_with_what_the_reader_has(chromium: Any, run_page: Path) -> None:
+    for width, first in ((390, "A tap reads values."), (1300, "With the keyboard")):
+        with opened(chromium, run_page, width=width) as page:
+            page.tab.locator(".keys summary").click()
+            shown = page.tab.locator(".keys p:visible").all_text_contents()
+            assert shown[0].startswith(first)
+            assert any("Ctrl" in each for each in shown) == (width == 1300)
+
+
 def test_curves_are_read_with_units(chromium: Any, run_page: Path) -> None:
     with opened(chromium, run_page) as page:
         titles = page.tab.locator(".explorer .title").all_text_contents()
@@ -473,6 +498,8 @@ def test_a_quick_study_says_so(study_page: Path) -> None:
         page = file.read_text(encoding="utf-8")
         assert "verdicts may differ from the published ones" in page
         assert "Marks of claims:" in page
+        assert page.count("A statement holds if") == 1
+        assert page.index("<summary>Marks") < page.index("A statement holds if")
 
 
 def test_a_study_has_charts_of_its_figures(chromium: Any, study_page: Path) -> None:

@@ -56,7 +56,7 @@ def write_comparison_report(directory: Path, title: str, found: Comparison, copi
         charts,
         title=title,
         copies=copies,
-        counts=Counter(row.verdict for row in found.rows if row.verdict),
+        verdicts=_verdicts(found.rows),
         columns=columns,
         rows=rows,
         doubts=found.doubts,
@@ -65,6 +65,18 @@ def write_comparison_report(directory: Path, title: str, found: Comparison, copi
         links=links(directory, "."),
     )
     write_text(directory / "report.html", page)
+
+
+def _verdicts(rows: Sequence[Row]) -> list[tuple[str, int, str]]:
+    """Each verdict that there is, with the number of its rows and of which measures they are."""
+    found = []
+    for verdict in ("agree", "undecided", "differ"):
+        counts = Counter(MEASURES[row.measure].name for row in rows if row.verdict == verdict)
+        several = len({(row.title, row.flow) for row in rows}) > 1
+        names = [f"{name} ({n})" if several else name for name, n in counts.items()]
+        if names:
+            found.append((verdict, counts.total(), ", ".join(names)))
+    return found
 
 
 def comparison_charts(rows: list[Row]) -> list[Chart]:

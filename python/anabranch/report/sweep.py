@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,18 +17,27 @@ from anabranch.sweep.parameters import Value
 from anabranch.sweep.shown import Shown, differences, means, told
 from anabranch.sweep.sweep import SweepResult
 
+FEW = 8
+"""Values of a parameter that are named."""
+
 
 def write_sweep_report(directory: Path, title: str, result: SweepResult) -> None:
     """`report.html` of a sweep: a chart for each metric, the table of all means, and that of the
     paired differences."""
     charts = Charts()
+    name = str(tomllib.loads(result.states[0].point.scenario).get("name", ""))
     names = list(result.states[0].point.labels)
-    numbers = [charts.add(chart) for chart in sweep_charts(names, result.summary(), units(result))]
+    rows = result.summary()
+    zeros = {row["metric"] for row in rows} - {row["metric"] for row in rows if not _zero(row)}
+    seen = [row for row in rows if row["metric"] not in zeros]
+    numbers = [charts.add(chart) for chart in sweep_charts(names, seen, units(result))]
     table, pairs = sweep_tables(result)
     page = render(
         "sweep.html.j2",
         charts,
-        title=title,
+        title=name or title,
+        file=title if name else "",
+        zeros=[each for each in units(result) if each in zeros],
         summary=summary(result),
         confidence=f"{result.rule.confidence * 100:g}",
         means=table,
@@ -39,14 +49,26 @@ def write_sweep_report(directory: Path, title: str, result: SweepResult) -> None
     write_text(directory / "report.html", page)
 
 
+def _zero(row: Mapping[str, Any]) -> bool:
+    """Whether a mean is zero, and nothing else was seen."""
+    return not any(float(row[each]) for each in _COLUMNS)
+
+
 def summary(result: SweepResult) -> str:
-    """How many points and runs there are, and what varies over how many values."""
+    """How many points and runs there are, and what varies over which values."""
     labels = [state.point.labels for state in result.states]
-    counts = {name: len({each[name] for each in labels}) for name in labels[0]}
-    varied = ", ".join(f"{name} ({count})" for name, count in counts.items() if count > 1)
+    values = {name: list(dict.fromkeys(each[name] for each in labels)) for name in labels[0]}
+    varied = "; ".join(f"{name} ({_listed(v)})" for name, v in values.items() if len(v) > 1)
     points, runs = len(labels), sum(state.within() for state in result.states)
-    told = f"{si.counted(points, 'point')}, {si.counted(runs, 'run')}"
-    return f"{told}. Varied, with the number of values: {varied}." if varied else f"{told}."
+    counted = f"{si.counted(points, 'point')}, {si.counted(runs, 'run')}"
+    return f"{counted}. Varied: {varied}." if varied else f"{counted}."
+
+
+def _listed(values: Sequence[Value]) -> str:
+    """The values of a parameter, of many the first and the last."""
+    if len(values) <= FEW:
+        return ", ".join(map(told, values))
+    return f"{len(values)} values from {told(values[0])} to {told(values[-1])}"
 
 
 def units(result: SweepResult) -> dict[str, str]:

@@ -17,6 +17,7 @@
   const DASHES = [[], [7, 4], [8, 3, 2, 3], [2, 3]]; // by the number of a dash
   const MARKS = ["circle", "square", "triangle", "diamond"];
   const FONT = "12px system-ui, sans-serif";
+  const TITLE = 13 / 12; // of the name of an axis, whose letters are larger
   const LETTER = 7; // pixels of a letter of a name, about
   const LINE = 18; // pixels of a line of a name
   const LINES = 3; // of a name at most
@@ -233,7 +234,8 @@
       this.legend = element("div", { class: "legend", role: "group", "aria-label": `Series of ${title}` });
       this.plot = element("div", { class: "plot", tabindex: "0", role: "group", "aria-label": `${title}. Arrow keys move, plus and minus zoom, 0 shows everything.`, "aria-keyshortcuts": "ArrowLeft ArrowRight + - 0" });
       this.readout = element("p", { class: "readout", "aria-live": "polite" });
-      const body = element("div", { class: "chart" }, element("p", { class: "title" }, title), this.tools, this.plot, this.readout, this.legend, this.probe);
+      this.captions = { x: element("p", { class: "axis", hidden: "" }, this.spec.x), y: element("p", { class: "axis", hidden: "" }, this.spec.y) };
+      const body = element("div", { class: "chart" }, element("p", { class: "title" }, title), this.tools, this.captions.y, this.plot, this.captions.x, this.readout, this.legend, this.probe);
       this.figure.prepend(body);
       this.list();
     }
@@ -298,7 +300,7 @@
 
     start() {
       const { spec } = this;
-      const axis = (label) => ({ ...(label ? { label, labelSize: 24 } : {}), stroke: () => this.ink, labelFont: "13px system-ui, sans-serif", font: FONT,
+      const axis = (name) => ({ ...(spec[name] ? { label: () => this.title(name), labelSize: 24 } : {}), stroke: () => this.ink, labelFont: "13px system-ui, sans-serif", font: FONT,
         grid: { stroke: () => this.lines, width: 1 }, ticks: { stroke: () => this.lines, width: 1 } });
       const logged = (name) => (spec.log.includes(name) ? { splits: (_, at, min, max) => digits(min, max), filter: (u, ticks) => told(ticks, (it) => u.valToPos(it, name), name === "x" ? 40 : 20) } : {});
       // A logarithmic scale shows what is asked for, and not whole decades.
@@ -312,7 +314,7 @@
       const options = {
         ...this.fitted(Math.max(this.plot.clientWidth, 120)), legend: { show: false },
         scales: { x: scale("x"), y: scale("y") },
-        axes: [{ ...axis(spec.x), values, ...logged("x"), ...names }, { ...axis(spec.y), values, ...logged("y"), size: () => this.room(), ...lanes }],
+        axes: [{ ...axis("x"), values, ...logged("x"), ...names }, { ...axis("y"), values, ...logged("y"), size: () => this.room(), ...lanes }],
         series: [{}, { scale: "y" }],
         cursor: { drag: { x: true, y: true, uni: 40, setScale: false }, points: { show: false }, bind: { dblclick: () => () => this.reset() },
           ...(spec.link ? { sync: { key: spec.link, setSeries: false, filters: { pub: seen, sub: seen }, scales: ["x", null] } } : {}) },
@@ -330,6 +332,14 @@
         const width = this.plot.clientWidth;
         if (width > 0 && Math.abs(width - this.u.width) > 1) this.resize(width);
       }).observe(this.plot);
+    }
+
+    // The name of an axis; one that is longer than its axis stands as text beside the chart.
+    title(name) {
+      const long = name === "x" ? this.u.over.clientWidth : this.u.over.clientHeight;
+      const fits = wide(this.spec[name]) * TITLE <= long;
+      this.captions[name].hidden = fits;
+      return fits ? this.spec[name] : "";
     }
 
     // Pixels of the names beside the lanes, of numbers beside the axis.
