@@ -267,12 +267,54 @@ def test_kinds_of_events_can_be_chosen(
     out = tmp_path / "t.svg"
     draw = ("plot", tmp_path, "--out", out, "--y", "timeline", "--events")
     assert anabranch(*draw, "outage, data").returncode == 0
-    wrong = anabranch(*draw, "outages")
-    assert wrong.returncode == 2 and "did you mean `outage`" in wrong.stderr
+    for command in (draw, ("timeline", tmp_path, "--events")):
+        wrong = anabranch(*command, "outages")
+        assert wrong.returncode == 2 and "did you mean `outage`" in wrong.stderr
     none = anabranch(*draw, "ecn")
     assert none.returncode == 2 and "what happened in the run: " in none.stderr
     other = anabranch("plot", tmp_path, "--out", out, "--events", "outage")
     assert other.returncode == 2 and "with --y timeline alone" in other.stderr
+
+
+def test_it_is_printed_with_causes(failover: RunResult, anabranch: Command, tmp_path: Path) -> None:
+    tables.write_run(tmp_path, failover)
+    every = anabranch("timeline", tmp_path).stdout.splitlines()
+    assert len(every) == 1 + len(failover.timeline())
+    assert every[0].split() == ["from", "to", "lane", "kind", "detail", "cause"]
+    some = anabranch("timeline", tmp_path, "--events", "timeout, outage").stdout.splitlines()
+    told = [event for event in failover.timeline() if event.kind in ("timeout", "outage")]
+    assert len(some) == 1 + len(told)
+    assert "after 1.000 s, next after 2.000 s, 1 error in a row" in "\n".join(some)
+    none = anabranch("timeline", tmp_path, "--events", "ecn")
+    assert none.returncode == 2 and "what happened in the run: " in none.stderr
+    absent = anabranch("timeline", tmp_path / "nothing")
+    assert absent.returncode == 2 and "no such" in absent.stderr
+
+
+def test_runs_are_drawn_below_each_other_to_the_end_of_the_longest(
+    failover: RunResult, anabranch: Command, tmp_path: Path
+) -> None:
+    events, end_s = failover.timeline(), failover.run.end_s
+    drawn = lanes.together([("a", events, end_s), ("b", events, 2 * end_s)])
+    upper, lower = drawn.axes
+    assert upper.get_xlim() == lower.get_xlim() == (0, 2 * end_s)
+    assert [axes.get_title(loc="left") for axes in drawn.axes] == ["a", "b"]
+    names = [entry.get_text() for entry in drawn.legends[0].get_texts()]
+    assert len(names) == len(set(names)) > 2
+    places = [tmp_path / name for name in "ab"]
+    for place in places:
+        tables.write_run(place, failover)
+    done = anabranch("plot", *places, "--y", "timeline", "--out", tmp_path / "t.pdf")
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_lane_of_which_nothing_is_drawn_is_left_out() -> None:
+    every = [
+        Event(0.0, 9.0, "f.p", "state", "active"),
+        Event(1.0, None, "f.q", "timeout", "retransmission timeout"),
+    ]
+    chart = timeline_chart(every, 9.0, "")
+    assert chart is not None and chart.ynames == ["f.q"]
 
 
 @pytest.mark.parametrize("columns", [1.0, 2.0])

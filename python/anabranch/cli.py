@@ -48,6 +48,7 @@ COMMANDS = {
     "list": Entry("list_things", "Lists algorithms, queues, topologies and so on."),
     "schema": Entry("schema", "Writes the JSON Schema of scenarios, for editors."),
     "bench": Entry("bench", "Measures how fast this machine simulates."),
+    "timeline": Entry("timeline", "Prints what happened in a run, and when and why."),
     "plot": Entry("plot", "Draws a figure for a paper of any result."),
     "play": Entry("play", "Opens a page that runs a scenario again with each turn of a knob."),
     "lab": Entry("lab", "Opens a lab of 90 minutes on the playground, or writes its notebooks."),

@@ -164,6 +164,8 @@ def observed_kinds(place: Path) -> list[str]:
 def happened(place: Path) -> tuple[list[Event], float]:
     """The timeline of a run in a folder, and the date at which the run ended."""
     file = place / "timeline.csv"
+    if not place.exists():
+        raise absent(place, "result")
     if not file.is_file():
         again = _again(place, "events")
         raise InputError(f"{place}: has no timeline; allowed: {timeline.NEEDED}{again}")

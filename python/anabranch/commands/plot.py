@@ -12,6 +12,7 @@ from anabranch.errors import ABSENT, InputError
 from anabranch.nearest import one_of
 from anabranch.plotting import KINDS, Request, chart, drawing, lanes, paper
 from anabranch.report.lanes import KINDS as KINDS_OF_EVENTS
+from anabranch.report.lanes import kinds_of
 from anabranch.studies.results import StudyResult
 
 
@@ -94,16 +95,14 @@ def plot(
             raise InputError.about("command line", "--y, --x, --by, ...", "given", allowed)
         paper.save(figures.redrawn(_of_study(result[0], files, stem), size), out)
     elif y == results.TIMELINE:
-        if len(result) > 1:
-            allowed = "one: a timeline is of one run"
-            raise InputError.about("command line", "RESULT", f"{len(result)} of them", allowed)
         if request != Request():
             allowed = "nothing beside --y timeline; --events chooses what is shown"
             raise InputError.about("command line", "--x, --by, ...", "given", allowed)
-        happened, end_s = results.happened(result[0])
-        kinds = [kind.strip() for kind in events.split(",")] if events else ()
-        drawn = lanes.figure(happened, end_s, columns=columns, height=height, kinds=kinds)
-        paper.save(drawn, out)
+        several = results.names(result) if len(result) > 1 else [""]
+        happened = map(results.happened, result)
+        runs = [(name, *each) for name, each in zip(several, happened, strict=True)]
+        kinds = kinds_of(events)
+        paper.save(lanes.together(runs, columns=columns, height=height, kinds=kinds), out)
     elif events is not None:
         raise InputError.about("command line", "--events", events, "with --y timeline alone")
     elif stem is not None:

@@ -12,14 +12,15 @@ from matplotlib.patches import Patch
 
 from anabranch.errors import InputError
 from anabranch.looks import COLOURS
-from anabranch.nearest import one_of
 from anabranch.plotting import paper
 from anabranch.report.charts import Chart, Trace
-from anabranch.report.lanes import KINDS, timeline_chart
+from anabranch.report.lanes import FORMS, KINDS, timeline_chart
 from anabranch.timeline import NEEDED, Event
 
 LANE = 0.2
 """Inches of a lane."""
+NAME = 0.25
+"""Inches of the name of a run, where there are several."""
 AROUND = 0.5
 """Inches of the axis and of the air around the legend below it."""
 KEY, LETTER, ROW = 0.5, 0.05, 0.14
@@ -30,6 +31,10 @@ LOW = 0.42
 """From the middle of a lane down to its ticks, as a share of the lane."""
 
 
+Run = tuple[str, Sequence[Event], float]
+"""The name of a run, its events, and when it ended."""
+
+
 def figure(
     events: Sequence[Event],
     end_s: float,
@@ -37,39 +42,69 @@ def figure(
     columns: float = 2.0,
     height: float | None = None,
     axes: Axes | None = None,
-    kinds: Sequence[str] = (),
+    kinds: Sequence[str] = KINDS,
 ) -> Figure:
     """The events of a run that ended then, those of some kinds unless of all; an `InputError` if
     only its flows are known."""
-    for kind in kinds:
-        if kind not in KINDS:
-            raise InputError.about("plot", "--events", kind, one_of(kind, KINDS))
-    chart = timeline_chart(events, end_s, "", kinds or KINDS)
-    if chart is None:
-        raise InputError.about("plot", "timeline", "nothing happened", NEEDED)
-    if not chart.traces:
-        there = dict.fromkeys(event.kind for event in events)
-        allowed = f"what happened in the run: {', '.join(there)}"
-        raise InputError.about("plot", "--events", ",".join(kinds), allowed)
-    if axes is not None:
-        axes.legend(handles=_draw(axes, chart), fontsize=6.5)
-        drawn = axes.get_figure(root=True)
-        assert isinstance(drawn, Figure)
-        return drawn
+    run = ("", events, end_s)
+    if axes is None:
+        return together([run], columns=columns, height=height, kinds=kinds)
+    handles = _draw(axes, _chart(run, kinds))
+    axes.legend(handles=list(handles.values()), fontsize=6.5)
+    drawn = axes.get_figure(root=True)
+    assert isinstance(drawn, Figure)
+    return drawn
+
+
+def together(
+    runs: Sequence[Run],
+    *,
+    columns: float = 2.0,
+    height: float | None = None,
+    kinds: Sequence[str] = KINDS,
+) -> Figure:
+    """The events of several runs below each other, over the same time."""
+    charts = [_chart(run, kinds) for run in runs]
     width, _ = paper.size(columns, height)
-    entry = KEY + LETTER * max(len(trace.name) for trace in chart.traces)
+    names = dict.fromkeys(trace.name for chart in charts for trace in chart.traces)
+    entry = KEY + LETTER * max(map(len, names))
     fit = max(int(width / entry), 1)
-    tall = height or LANE * len(chart.ynames) + AROUND + ROW * -(-len(chart.traces) // fit)
+    heights = [LANE * len(chart.ynames) + (NAME if run[0] else 0)
+               for run, chart in zip(runs, charts, strict=True)]  # fmt: skip
+    tall = height or sum(heights) + AROUND + ROW * -(-len(names) // fit)
     made = Figure(figsize=(width, tall), layout="constrained")
-    handles = _draw(made.subplots(), chart)
+    every = made.subplots(len(runs), sharex=True, squeeze=False, height_ratios=heights)[:, 0]
+    keys: dict[str, Any] = {}
+    for axes, chart, (name, _, _) in zip(every, charts, runs, strict=True):
+        keys |= _draw(axes, chart)
+        if name:
+            axes.set_title(name, fontsize=8, loc="left")
+            axes.label_outer()
+    every[0].set_xlim(0, max(end_s for _, _, end_s in runs))
+    handles = [keys[form.name] for form in FORMS if form.name in keys]
     made.legend(handles=handles, ncols=fit, loc="outside lower center", fontsize=6.5, frameon=False)
     return made
 
 
-def _draw(axes: Axes, chart: Chart) -> list[Any]:
-    """Draws into the axes, and returns what the legend has."""
-    handles = [_spans(axes, trace) if trace.kind == "spans" else _points(axes, trace)
-               for trace in chart.traces]  # fmt: skip
+def _chart(run: Run, kinds: Sequence[str]) -> Chart:
+    """What is drawn of a run, or an `InputError` where that is nothing."""
+    name, events, end_s = run
+    chart = timeline_chart(events, end_s, "", kinds)
+    if chart is None:
+        raise InputError.about(name or "plot", "timeline", "nothing happened", NEEDED)
+    if not chart.traces:
+        there = dict.fromkeys(event.kind for event in events)
+        allowed = f"what happened in the run: {', '.join(there)}"
+        raise InputError.about(name or "plot", "--events", ",".join(kinds), allowed)
+    return chart
+
+
+def _draw(axes: Axes, chart: Chart) -> dict[str, Any]:
+    """Draws into the axes, and returns what the legend has, by its name."""
+    handles = {
+        trace.name: _spans(axes, trace) if trace.kind == "spans" else _points(axes, trace)
+        for trace in chart.traces
+    }
     axes.set_yticks(range(len(chart.ynames)), chart.ynames, fontsize=7)
     axes.set_ylim(-0.6, len(chart.ynames) - 0.4)
     axes.set_xlim(*(chart.xlim or (None, None)))

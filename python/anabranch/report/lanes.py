@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from anabranch.errors import InputError
+from anabranch.nearest import one_of
 from anabranch.report.charts import Chart, Kind, Trace
 from anabranch.timeline import Event, lanes
 
@@ -56,6 +58,16 @@ KINDS = tuple(dict.fromkeys(form.kind for form in FORMS))
 """Kinds of events."""
 
 
+def kinds_of(text: str | None) -> Sequence[str]:
+    """The kinds of events that a comma parts, or all of them; an `InputError` of one that is
+    none."""
+    kinds = [kind.strip() for kind in text.split(",")] if text else KINDS
+    for kind in kinds:
+        if kind not in KINDS:
+            raise InputError.about("command line", "--events", kind, one_of(kind, KINDS))
+    return kinds
+
+
 def timeline_chart(
     every: Sequence[Event], end_s: float, link: str, kinds: Collection[str] = KINDS
 ) -> Chart | None:
@@ -63,7 +75,10 @@ def timeline_chart(
     only flows are known."""
     if not any(event.kind != "flow" for event in every) or not end_s > 0:
         return None
-    chosen = [event for event in every if event.kind in kinds]
+    chosen = [
+        event for event in every
+        if event.kind in kinds and any(form.shows(event) for form in FORMS)
+    ]  # fmt: skip
     names = lanes(chosen)
     shown = names[:MOST]
     lane = {name: float(at) for at, name in enumerate(reversed(shown))}
