@@ -13,6 +13,7 @@ from anabranch.experiment import RunResult
 from anabranch.plotting import lanes
 from anabranch.report import explorer
 from anabranch.report.lanes import FORMS, timeline_chart
+from anabranch.report.links import links
 from anabranch.timeline import Event
 from conftest import TWO_HOSTS, Command
 from made import flow, result
@@ -199,6 +200,8 @@ def test_it_is_a_table_and_a_chart(failover: RunResult, tmp_path: Path) -> None:
         told = list(csv.DictReader(file))
     assert {row["end"] for row in told} == {"sender", "receiver"}
     assert len(told) == len(failover.events) == failover.table("events").num_rows
+    beside = [name for name, _ in links(tmp_path, ".")]
+    assert {"timeline.csv", "events.csv", "flows.csv", "paths.csv"} <= set(beside)
     chart = explorer.what_happened(failover)
     assert chart is not None
     assert chart.ynames == [

@@ -155,6 +155,15 @@ impl<'a> Fields<'a> {
             .map(|(key, value)| (key.as_str(), value))
     }
 
+    /// The first field that is called `name` with `_` and more behind it, and what that is: of
+    /// `rto` it is `rto_min`, and `min`.
+    pub fn joined(&self, name: &str) -> Option<(&'a str, &'a str)> {
+        self.table.keys().find_map(|key| {
+            let rest = key.strip_prefix(name)?.strip_prefix('_')?;
+            Some((key.as_str(), rest))
+        })
+    }
+
     /// Refuses fields that nobody asked for.
     pub fn finish(&self) -> Result<(), InputError> {
         let known = self.known.borrow();

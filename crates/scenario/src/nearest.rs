@@ -2,7 +2,7 @@
 
 /// Returns the name that `word` was probably meant to be: one that differs by swapped, missing,
 /// superfluous or wrong letters, one for every three of the word, or one that the word begins or
-/// that begins the word. `None` where nothing is near.
+/// that begins the word; of several that are as near the first. `None` where nothing is near.
 pub(crate) fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = word.to_lowercase();
     let near = |name: &&'a str| {
@@ -10,12 +10,13 @@ pub(crate) fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) 
         let is_part = word.len() >= 3 && (name.starts_with(&word) || word.starts_with(*name));
         match (typed <= word.chars().count().div_ceil(3), is_part) {
             (true, _) => Some(typed),
-            (false, true) => Some(word.len().max(name.len())),
+            (false, true) => Some(word.len()),
             _ => None,
         }
     };
-    let ranked = names.into_iter().filter_map(|name| Some((near(&name)?, name)));
-    ranked.min().map(|(_, name)| name)
+    let named = names.into_iter().enumerate();
+    let ranked = named.filter_map(|(at, name)| Some((near(&name)?, at, name)));
+    ranked.min().map(|(.., name)| name)
 }
 
 /// Returns the list of `names` for a message, and which of them `word` was probably meant to be.
@@ -44,6 +45,8 @@ mod tests {
         ] {
             assert_eq!(nearest(word, names), Some(name), "{word}");
         }
+        let several = ["heartbeat_interval", "heartbeat_jitter", "heartbeat_burst"];
+        assert_eq!(nearest("heartbeat", several), Some("heartbeat_interval"));
         assert_eq!(nearest("colour", names), None);
         assert_eq!(nearest("x", names), None);
     }

@@ -20,7 +20,9 @@ FILES = {
     f"{EXAMPLE}/report.html": "one run of it, packet by packet",
     f"{EXAMPLE}/capture.pcapng": "its packet capture",
     "timeline.csv": "timeline",
+    "events.csv": "events",
     "flows.csv": "flows",
+    "paths.csv": "paths",
     "links.csv": "links",
     "series": "every recorded series",
 }

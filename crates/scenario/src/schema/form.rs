@@ -349,7 +349,8 @@ impl<'a> Form<'a> {
         self.or_off(name, quantity::<Q>(), value)
     }
 
-    /// A table with what `list` has.
+    /// A table with what `list` has. Where it is absent, one of its fields may have been written
+    /// as `TABLE_FIELD`.
     pub(crate) fn table(
         &mut self,
         name: &'static str,
@@ -357,7 +358,14 @@ impl<'a> Form<'a> {
     ) -> Done {
         match self {
             Form::Read(f) => {
-                let Some(inner) = f.table(name)? else { return Ok(()) };
+                let Some(inner) = f.table(name)? else {
+                    let Some((key, rest)) = f.joined(name) else { return Ok(()) };
+                    if Form::described(list).fields.iter().all(|field| field.name != rest) {
+                        return Ok(());
+                    }
+                    let meant = format!("no field of this name; did you mean `{name}.{rest}`?");
+                    return Err(f.error(key, meant));
+                };
                 Form::read_all(&inner, list)
             }
             Form::Write(table) => {

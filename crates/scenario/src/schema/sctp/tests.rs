@@ -234,6 +234,12 @@ fn errors_name_the_field_and_what_is_allowed() {
         ("heartbeat_interval = true", "heartbeat_interval", "false, or a time"),
         ("rto = { min = \"0 s\" }", "rto.min", "more than 0 s"),
         ("rto = { mni = \"1 s\" }", "rto.mni", "no field of this name"),
+        ("rto_min = \"1 s\"", "rto_min", "no field of this name; did you mean `rto.min`?"),
+        (
+            "heartbeat = \"1 s\"",
+            "heartbeat",
+            "no field of this name; did you mean `heartbeat_interval`?",
+        ),
         ("sack_delay = \"1 s\"", "sack_delay", "at most 500 ms"),
         ("immediate_sacks = 1", "immediate_sacks", "true, false or a table"),
         ("immediate_sacks = { end = true }", "immediate_sacks.end", "no field of this name"),
