@@ -271,3 +271,13 @@ def test_examples_run(example: Path, tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout
+
+
+def test_a_series_that_was_not_observed_says_how_to_get_it() -> None:
+    run = Scenario(TWO_HOSTS.partition("[[observe]]")[0]).run()
+    with pytest.raises(KeyError, match=r'`what = "cwnd"`.*there are none'):
+        run.series["f.cwnd"]
+    explored = Scenario(TWO_HOSTS).explored().run()
+    with pytest.raises(KeyError, match=r"did you mean `f.cwnd`"):
+        explored.series["f0.cwnd"]
+    assert "f0.cwnd" not in explored.series and explored.series.get("f0.cwnd") is None

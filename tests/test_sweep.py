@@ -96,6 +96,9 @@ def test_the_summary_has_means_and_intervals(tmp_path: Path) -> None:
     difference = result.paired("goodput", reno, cubic)
     expected = estimate.mean - result.estimate("goodput", **cubic).mean
     assert difference.mean == pytest.approx(expected)
+    assert re.fullmatch(r"\S+ \(\S+ to \S+, n = 6\) [kM]?bit/s", difference.text())
+    assert estimate.text().endswith(" Mbit/s")
+    assert "bit/s" not in estimate.scaled(1e-6).text()
 
 
 def test_duckdb_and_polars_read_the_dataset(tmp_path: Path) -> None:
@@ -519,6 +522,29 @@ def test_pairs_of_a_categorical_parameter(tmp_path: Path) -> None:
     assert (pairs[0]["difference"], pairs[0]["n"]) == (expected.mean, 6)
     written = tables.read_csv(tmp_path / "paired.csv")
     assert [float(row["difference"]) for row in written] == [row["difference"] for row in pairs]
+
+
+def test_a_series_is_no_metric(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"`path_cwnd` is a series.*`series = true`"):
+        small().run(tmp_path).frame("path_cwnd")
+
+
+def test_tables_have_the_metrics_that_are_named(
+    two_hosts: Path, anabranch: Command, tmp_path: Path
+) -> None:
+    plan, out = two_hosts.parent / "plan.toml", tmp_path / "out"
+    metrics = '[[metrics]]\nname = "goodput"\ncolumn = "goodput_bps"\n'
+    metrics += '[[metrics]]\nname = "ends at"\ncolumn = "finish_s"\n'
+    plan.write_text(PLAN.replace("150", "3") + metrics, encoding="utf-8")
+    command = ("sweep", plan, "--out", out, "--table", "markdown")
+    one = anabranch(*command, "--metric", "ends at")
+    assert one.returncode == 0, one.stderr
+    assert "| ends at |" in one.stdout and "| goodput |" not in one.stdout
+    wrong = anabranch(*command, "--metric", "godput")
+    assert wrong.returncode == 2 and "did you mean `goodput`" in wrong.stderr
+    drawn = anabranch("plot", out, "--y", "ends at", "--out", tmp_path / "f.svg")
+    assert drawn.returncode == 0, drawn.stderr
+    assert "means of 3 runs, 95 % intervals" in drawn.stderr
 
 
 def test_differences_of_shares_are_points(tmp_path: Path) -> None:

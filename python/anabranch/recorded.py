@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from anabranch import arrow, rows
+from anabranch import arrow, observed, rows
 from anabranch.errors import InputError
 from anabranch.nearest import one_of
 
@@ -86,9 +86,23 @@ class Recorded:
         return arrow.series_table(self.series[name])
 
 
+class Observed(dict[str, Series]):
+    """Series by their names; of one that is not there the error says how to get it."""
+
+    def __missing__(self, name: str) -> Series:
+        kind = name.rpartition(".")[2]
+        told = f"{name}: not among the observed series"
+        if kind in observed.AXES:
+            what = observed.observer(kind)
+            explored = what in (*observed.EXPLORED, *observed.EXPLORED_PATHS)
+            way = "`Scenario.explored()` or " if explored else ""
+            told += f'; {way}`[[observe]]` with `what = "{what}"` observes those of this kind'
+        raise KeyError(f"{told}; there are {one_of(name, self) if self else 'none'}")
+
+
 def arrays(series: Mapping[str, Mapping[str, Any]]) -> dict[str, Series]:
     """Series as they are kept here, from columns of any kind of array."""
-    return {
-        name: {column: np.asarray(data) for column, data in columns.items()}
+    return Observed(
+        (name, {column: np.asarray(data) for column, data in columns.items()})
         for name, columns in series.items()
-    }
+    )

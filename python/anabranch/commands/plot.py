@@ -10,7 +10,7 @@ from anabranch import figures, results
 from anabranch.commands.options import PATH
 from anabranch.errors import ABSENT, InputError
 from anabranch.nearest import one_of
-from anabranch.plotting import KINDS, Request, chart, drawing, lanes, paper
+from anabranch.plotting import KINDS, Request, caption, chart, drawing, lanes, paper
 from anabranch.report.lanes import KINDS as KINDS_OF_EVENTS
 from anabranch.report.lanes import kinds_of
 from anabranch.studies.results import StudyResult
@@ -111,6 +111,8 @@ def plot(
         of = results.frame(result, y)
         made = chart(of, request)
         paper.save(drawing.draw(made, *size), out)
+        if says := caption(made):
+            click.echo(says, err=True)
         if made.pooled:
             values = ", ".join(f"{name} ({n} values)" for name, n in made.pooled.items())
             click.echo(

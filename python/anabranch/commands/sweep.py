@@ -20,8 +20,9 @@ from rich.table import Table
 from anabranch import report
 from anabranch import sweep as sweeps
 from anabranch.commands.options import PATH, Named, console, jobs_option
-from anabranch.errors import RunError
+from anabranch.errors import InputError, RunError
 from anabranch.native import interruptible
+from anabranch.nearest import one_of
 from anabranch.report.sweep import sweep_tables
 from anabranch.sweep import executors
 from anabranch.sweep.shown import Shown, latex, markdown
@@ -71,6 +72,13 @@ FORMS = {"markdown": Form(markdown, "**{}**\n"), "latex": Form(latex, "% {}")}
     help="How the tables are printed; with --resume those of a finished sweep, at once.",
 )
 @click.option(
+    "--metric",
+    "chosen",
+    multiple=True,
+    metavar="NAME",
+    help="A metric that the printed tables have, and no other; may be repeated.",
+)
+@click.option(
     "--out",
     type=PATH,
     default=Path("results/sweep"),
@@ -78,9 +86,22 @@ FORMS = {"markdown": Form(markdown, "**{}**\n"), "latex": Form(latex, "% {}")}
     metavar="DIR",
     help="Where the dataset goes.",
 )
-def sweep(*, plan: Path, executor: str, jobs: int, resume: bool, table: str, out: Path) -> None:
+def sweep(
+    *,
+    plan: Path,
+    executor: str,
+    jobs: int,
+    resume: bool,
+    table: str,
+    chosen: tuple[str, ...],
+    out: Path,
+) -> None:
     """Runs every combination of a sweep's parameters; writes DIR/summary.csv and DIR/runs."""
     description = sweeps.load(plan)
+    names = [metric.name for metric in description.metrics]
+    for name in chosen:
+        if name not in names:
+            raise InputError.about("command line", "--metric", name, one_of(name, names))
     terminal = console()
     crew = executors.named(executor, jobs)
     columns = (
@@ -107,7 +128,7 @@ def sweep(*, plan: Path, executor: str, jobs: int, resume: bool, table: str, out
             )
     finally:
         crew.close()
-    means, pairs = sweep_tables(result)
+    means, pairs = sweep_tables(result, chosen)
     notes = [f"{' '.join(pooled)} {ONE_OF_THEM}"] if (pooled := result.pooled()) else []
     notes += [ALIKE] if result.alike() else []
     report.write_sweep_report(out, plan.stem, result)

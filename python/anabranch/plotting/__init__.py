@@ -7,10 +7,10 @@ from __future__ import annotations
 from matplotlib.figure import Figure
 
 from anabranch.plotting import drawing, paper
-from anabranch.plotting.chart import KINDS, Chart, Request, chart
+from anabranch.plotting.chart import KINDS, Chart, Request, caption, chart
 from anabranch.plotting.frame import Frame
 
-__all__ = ["KINDS", "Chart", "Frame", "Request", "chart", "figure_of"]
+__all__ = ["KINDS", "Chart", "Frame", "Request", "caption", "chart", "figure_of"]
 
 
 def figure_of(

@@ -80,11 +80,28 @@ class Chart:
     log: str
     intervals: str
     """What the intervals are, for a caption; empty where there are none."""
+    runs: tuple[int, int] = (0, 0)
+    """The least and the largest number of runs behind a mean; 0 where that is not known."""
     left_out: int = 0
     """Series that are not drawn, see `Frame.most`."""
     pooled: Mapping[str, int] = field(default_factory=dict)
     """Columns that vary and that a distribution does not tell apart, and how many values of each
     are drawn."""
+
+
+def caption(made: Chart) -> str:
+    """What a caption has to say of the means of several runs; empty where there are none.
+
+    >>> axis = Axis("x", "x", True)
+    >>> drawn = ("line", pd.DataFrame(), axis, "y", "", (), "", False, "")
+    >>> caption(Chart(*drawn, "95 % intervals", (3, 5)))
+    'means of 3 to 5 runs, 95 % intervals'
+    """
+    least, most = made.runs
+    if most < 2:
+        return ""
+    number = f"{most}" if least == most else f"{least} to {most}"
+    return ", ".join(filter(None, (f"means of {number} runs", made.intervals)))
 
 
 def chart(frame: Frame, request: Request) -> Chart:
@@ -192,11 +209,17 @@ def _means(frame: Frame, request: Request, kind: str, roles: Roles) -> Chart:
     data = pd.DataFrame({name: table[column] / scaled.factor for name, column in columns.items()})
     axis = _axis(frame, table, roles.x, data, kind)
     _names(frame, table, data, roles.by, roles.panels)
-    has_interval = not raw and bool((data["high"] > data["low"]).any())
+    has_interval = not raw and kind != "heatmap" and bool((data["high"] > data["low"]).any())
     return Chart(
         kind, data, axis, scaled.axis(frame.label), roles.by, (), roles.panels, frame.steps,
         request.log, f"{frame.confidence * 100:g} % intervals" if has_interval else "",
+        runs=_runs(table),
     )  # fmt: skip
+
+
+def _runs(table: pd.DataFrame) -> tuple[int, int]:
+    """The least and the largest `n`, where there is such a column."""
+    return (int(table["n"].min()), int(table["n"].max())) if "n" in table else (0, 0)
 
 
 def estimates(frame: Frame, keys: Sequence[str]) -> pd.DataFrame:
@@ -269,7 +292,8 @@ def _paired(frame: Frame, request: Request, roles: Roles) -> Chart:
     label = f"{frame.label}{of}: difference from {_text(base)}"
     intervals = f"paired differences with {frame.confidence * 100:g} % intervals"
     drawn = ("paired", data, axis, scaled.axis(label), series, (), panels)
-    return Chart(*drawn, steps=False, log=request.log, intervals=intervals)
+    runs = _runs(found)
+    return Chart(*drawn, steps=False, log=request.log, intervals=intervals, runs=runs)
 
 
 def _axis(frame: Frame, table: pd.DataFrame, column: str, data: pd.DataFrame, kind: str) -> Axis:

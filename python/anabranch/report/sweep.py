@@ -76,10 +76,14 @@ def units(result: SweepResult) -> dict[str, str]:
     return {metric.name: metric.unit for metric in result.metrics}
 
 
-def sweep_tables(result: SweepResult) -> tuple[Shown, Shown]:
-    """Means with their intervals, and paired differences, with units."""
-    names, unit, rows = list(result.states[0].point.labels), units(result), result.summary()
-    return means(names, rows, unit), differences(names, result.pairs(), unit, rows)
+def sweep_tables(result: SweepResult, only: Sequence[str] = ()) -> tuple[Shown, Shown]:
+    """Means with their intervals, and paired differences, with units; of some metrics or of all."""
+    names, unit = list(result.states[0].point.labels), units(result)
+    rows, pairs = (
+        [row for row in each if not only or row["metric"] in only]
+        for each in (result.summary(), result.pairs())
+    )
+    return means(names, rows, unit), differences(names, pairs, unit, rows)
 
 
 def sweep_charts(

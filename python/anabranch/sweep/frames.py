@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import pandas as pd
 import pyarrow as pa
 
-from anabranch import si
+from anabranch import observed, si
 from anabranch.errors import InputError
 from anabranch.nearest import one_of
 from anabranch.plotting.frame import Frame
@@ -51,6 +51,12 @@ def frame(
     table, _, column = y.rpartition(".")
     kind = TABLES.get(table or "flows")
     if kind is None or column not in numeric_columns(kind):
+        if column in (*observed.AXES, "arrivals", "delivery"):
+            allowed = (
+                f"a metric ({', '.join(known)}) or a column; `{column}` is a series, which a sweep"
+                " keeps in its runs with `series = true`: draw that of one run"
+            )
+            raise InputError.about(origin, "--y", y, allowed)
         columns = numeric_columns(kind) if kind else [f"{each}.COLUMN" for each in TABLES]
         raise InputError.about(origin, "--y", y, one_of(column, [*known, *columns]))
     data = pd.DataFrame(rows_of(table or "flows").to_pydict())

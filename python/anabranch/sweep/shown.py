@@ -12,6 +12,22 @@ from anabranch.stats import Estimate
 
 
 @dataclass(frozen=True)
+class Measured(Estimate):
+    """An estimate of a metric, or of its paired difference, with its unit."""
+
+    unit: str = ""
+
+    def scaled(self, factor: float) -> Estimate:
+        """The number alone: `factor` times it has another unit."""
+        return Estimate(self.mean, self.ci_low, self.ci_high, self.n, self.exact).scaled(factor)
+
+    def text(self, digits: int = 2) -> str:
+        """`9.07 (8.77 to 9.36, n = 10) Mbit/s`."""
+        scaled = si.scale_of([self], self.unit)
+        return f"{self.scaled(1 / scaled.factor).text(digits)} {scaled.unit}".rstrip()
+
+
+@dataclass(frozen=True)
 class Shown:
     """A table of texts."""
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from anabranch import notebook, stats
+from anabranch import notebook, si, stats
 from anabranch.errors import InputError, RunError
 from anabranch.experiment import Scenario
 from anabranch.native import core
@@ -216,16 +216,23 @@ class SweepResult:
         return [known[n] for n in range(state.target) if n in known]
 
     def estimate(self, metric: str, **labels: Value) -> Estimate:
-        """Mean and interval of a metric at one point."""
+        """Mean and interval of a metric at one point, with its unit."""
         most = next((each.most for each in self.metrics if each.name == metric), math.inf)
         values = self.values(metric, self._state(labels))
-        return stats.mean(values, self.rule.confidence).within(0, most)
+        found = stats.mean(values, self.rule.confidence).within(0, most)
+        return shown.Measured(**vars(found), unit=self._unit(metric))
 
     def paired(self, metric: str, first: dict[str, Value], second: dict[str, Value]) -> Estimate:
-        """Mean and interval of `first - second` over the replications that both have."""
+        """Mean and interval of `first - second` over the replications that both have, with the
+        unit."""
         one, two = (self._state(each).values.get(metric, {}) for each in (first, second))
         both = sorted(one.keys() & two.keys())
-        return stats.paired([one[n] for n in both], [two[n] for n in both], self.rule.confidence)
+        pairs = [one[n] for n in both], [two[n] for n in both]
+        found = stats.paired(*pairs, self.rule.confidence)
+        return shown.Measured(**vars(found), unit=si.unit_of_difference(self._unit(metric)))
+
+    def _unit(self, metric: str) -> str:
+        return next((each.unit for each in self.metrics if each.name == metric), si.UNKNOWN)
 
     def summary(self) -> list[CsvRow]:
         """A row for each point and metric: parameters, mean, interval, n."""
