@@ -23,6 +23,18 @@ def test_a_number_reads_back_as_itself(value: float) -> None:
     assert float(tables.cell(value)) == value
 
 
+def test_a_missing_example_says_where_examples_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match="in a clone of the repository"):
+        read_text(Path("examples/lossy.toml"))
+    (tmp_path / "examples").mkdir()
+    with pytest.raises(InputError) as found:
+        read_text(Path("examples/lossy.toml"))
+    assert "clone" not in str(found.value)
+
+
 def test_cells() -> None:
     values = [None, math.nan, np.float64(0.1), np.int64(3), True, "x"]
     assert [tables.cell(value) for value in values] == ["", "", "0.1", "3", "1", "x"]

@@ -18,6 +18,9 @@ from anabranch.nearest import nearest
 LARGEST_TEXT = 64 << 20
 """Octets of the largest text that is read."""
 
+EXAMPLES = "examples"
+"""The folder of a clone that the documentation's commands name."""
+
 
 def read_text(path: Path) -> str:
     """The text of an input file, or an `InputError` that says why it has none."""
@@ -45,6 +48,10 @@ def absent(path: Path, what: str) -> InputError:
     there = sorted(each.name for each in path.parent.iterdir()) if path.parent.is_dir() else []
     meant = nearest(path.name, there)
     hint = "" if meant is None else f"; did you mean `{path.with_name(meant)}`?"
+    if path.parts[:1] == (EXAMPLES,) and not Path(EXAMPLES).is_dir():
+        hint = (
+            "; the examples are in a clone of the repository (docs/install.md), not in the package"
+        )
     return InputError(f"{path}: there is no such {what}{hint}")
 
 
