@@ -223,9 +223,9 @@ tc filter add dev x protocol ip parent 1: prio 1 u32 match ip dsfield 0xb8 0xfc 
         ],
     }
     by_port = text.replace("ip dsfield 0xb8 0xfc", "ip dport 80 0xffff")
-    with pytest.raises(InputError, match="dport.*by one dsfield"):
+    with pytest.raises(InputError, match=r"dport.*by one dsfield"):
         convert(by_port, "t")
-    with pytest.raises(InputError, match="flowid.*`1:30`.*a class that was added"):
+    with pytest.raises(InputError, match=r"flowid.*`1:30`.*a class that was added"):
         convert(text.replace("flowid 1:10", "flowid 1:30"), "t")
 
 

@@ -278,7 +278,7 @@ def coupled_bbr() -> Chart:
         "part of the links that is used",
         [
             Series("divided", lambda n: 1.0 if n == 1 else (1.75 + 6 / n) / 8, points, (1, 4)),
-            Series("not divided", lambda n: 1.0, span=(1, 4)),
+            Series("not divided", lambda _: 1.0, span=(1, 4)),
         ],
         "n like bandwidths are divided by n in phases 2 to 7 of the cycle, whose gains are 1, and"
         " not in those of 1.25 and 0.75 (mptcp_c-mpbbr.c)",

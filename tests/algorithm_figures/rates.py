@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -112,7 +113,7 @@ def vivace() -> Chart:
     _, values = segments(result)
     # The window is what 1.05 of the rate sends in two round trips.
     rates = [8 * MSS * value / (2.1 * RTT) / 1e6 for value in values]
-    pairs = zip(rates, rates[1:], strict=False)
+    pairs = pairwise(rates)
     changes = rates[:1] + [rate for before, rate in pairs if abs(rate / before - 1) > 0.005]
     first = next(n for n, rate in enumerate(changes) if rate * RTT * 1e6 >= 8 * MSS * 20)
     measured = changes[first : first + moves + 1]

@@ -36,8 +36,9 @@ def convert(*, file: Path, ends: tuple[str, str], line: str, out: Path | None) -
 
     FILE has commands of Linux's `tc` (netem, tbf, htb, pfifo, bfifo, codel, fq_codel,
     cake), links of Mininet (a Python file with addLink(...), or parameters such as bw=10,
-    delay='5ms', loss=1), a command line of Mahimahi (mm-link, mm-delay, mm-loss) or one of its traces. With `-`
-    they come from standard input. What has no counterpart is an error that says so.
+    delay='5ms', loss=1), a command line of Mahimahi (mm-link, mm-delay, mm-loss) or one of
+    its traces. With `-` they come from standard input. What has no counterpart is an error
+    that says so.
     """
     from_input = str(file) == "-"
     text = sys.stdin.read() if from_input else read_text(file)

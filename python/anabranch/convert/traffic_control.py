@@ -134,9 +134,7 @@ def _commands(line: str) -> list[list[str]]:
     return found
 
 
-def _command(
-    words: Words, ways: dict[str, Way], trees: dict[str, Tree], notes: list[str]
-) -> None:
+def _command(words: Words, ways: dict[str, Way], trees: dict[str, Tree], notes: list[str]) -> None:
     kind = words.take("tc", "qdisc, class or filter")
     verb = words.take("tc", "add, replace or change")
     if kind in ("class", "filter") and verb not in ("add", "replace", "change"):
@@ -508,17 +506,8 @@ def _cake(words: Words, way: Way, notes: list[str]) -> None:
     overhead: int | None = None
     while words.peek():
         option = words.take()
-        if option == "bandwidth":
-            if words.peek() == "unlimited":
-                words.take()
-            else:
-                queue["rate"] = bits(words.number("bandwidth", _BITS, "a rate, as 10mbit"))
-        elif option == "rtt":
-            queue["rtt"] = seconds(words.number("rtt", _TIMES, "a time, as 100ms"))
-        elif option == "memlimit":
-            queue["limit"] = f"{plain(words.number('memlimit', _SIZES, 'a size, as 4mb'))} B"
-        elif option == "mpu":
-            queue["mpu"] = f"{plain(words.number('mpu', {'': 1}, 'a number of octets'))} B"
+        if option in _CAKE_VALUES:
+            queue |= _CAKE_VALUES[option](words)
         elif option == "overhead":
             overhead = (overhead or 0) + _signed(words, "overhead")
         elif option in _CAKE_FRAMES:
@@ -539,12 +528,39 @@ def _cake(words: Words, way: Way, notes: list[str]) -> None:
     if overhead is None and "rate" in queue:
         notes.append("cake without overhead counts Ethernet's header: overhead is 14.")
         overhead = ETHERNET
-    if overhead:
-        queue["overhead"] = overhead
+    queue |= {"overhead": overhead} if overhead else {}
     if way.queue is not None:
         instead = "of netem, tbf and another queue a link has one"
         raise no_counterpart(words.place, "qdisc below another", "cake", instead)
     way.queue = queue
+
+
+def _cake_rate(words: Words) -> dict[str, object]:
+    if words.peek() == "unlimited":
+        words.take()
+        return {}
+    return {"rate": bits(words.number("bandwidth", _BITS, "a rate, as 10mbit"))}
+
+
+def _cake_rtt(words: Words) -> dict[str, object]:
+    return {"rtt": seconds(words.number("rtt", _TIMES, "a time, as 100ms"))}
+
+
+def _cake_limit(words: Words) -> dict[str, object]:
+    return {"limit": f"{plain(words.number('memlimit', _SIZES, 'a size, as 4mb'))} B"}
+
+
+def _cake_least(words: Words) -> dict[str, object]:
+    return {"mpu": f"{plain(words.number('mpu', {'': 1}, 'a number of octets'))} B"}
+
+
+_CAKE_VALUES: dict[str, Callable[[Words], dict[str, object]]] = {
+    "bandwidth": _cake_rate,
+    "rtt": _cake_rtt,
+    "memlimit": _cake_limit,
+    "mpu": _cake_least,
+}
+"""Options of cake that have a value."""
 
 
 def _signed(words: Words, what: str) -> int:
