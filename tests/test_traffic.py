@@ -35,6 +35,17 @@ def test_datagrams_pings_and_queues_are_tables(tmp_path: Path, anabranch: Comman
     assert (out / "report.html").is_file()
 
 
+def test_cake_lets_a_call_through_a_shared_line_and_is_fair_to_computers() -> None:
+    scenario = Scenario.load(EXAMPLES / "home-line.toml")
+    shared, alone = scenario.run(), scenario.set("links.0.queue={}").run()
+    (call, _), (drowned, _) = shared.calls, alone.calls
+    assert call.mos is not None and call.mos > 4.3
+    assert drowned.mos is not None and drowned.mos < 1.1
+    sent = {row.flow: row.bytes for row in shared.flows}
+    share = sent["one"] / (sent["one"] + sum(sent[f"many-{n}"] for n in range(4)))
+    assert 0.4 < share < 0.55, "half of what is left, whoever has more flows"
+
+
 def test_a_call_suffers_from_a_transfer_in_a_long_queue() -> None:
     # Without random loss the transfer fills what queue there is.
     scenario = Scenario.load(EXAMPLES / "voip.toml").set("links.access.impairments=[]")
