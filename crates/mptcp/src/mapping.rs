@@ -46,8 +46,7 @@ impl SentMappings {
     /// Adds a piece at the end; true when it goes on where the last ended, and
     /// is one with it, unless `apart`.
     pub fn push(&mut self, unit: SentMapping, apart: bool) -> bool {
-        self.has_strayed |= self.next != 0 && self.next != unit.data;
-        self.next = unit.data + unit.len as u64;
+        let before = std::mem::replace(&mut self.next, unit.data + unit.len as u64);
         if !apart
             && let Some(last) = self.units.back_mut()
             && !last.fin
@@ -59,6 +58,7 @@ impl SentMappings {
             last.fin = unit.fin;
             return true;
         }
+        self.has_strayed |= before != unit.data && before != 0;
         self.units.push_back(unit);
         false
     }

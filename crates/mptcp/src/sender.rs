@@ -171,6 +171,7 @@ impl Sender {
     }
 
     /// Everything before `ack` has a DATA_ACK; false when that is no news.
+    #[inline(always)]
     fn acknowledge(&mut self, ack: u64) -> bool {
         // Beyond what was sent: a lie.
         if ack <= self.una || ack > self.nxt.max(if self.owes_fin() { self.end } else { 0 }) {
@@ -211,6 +212,7 @@ impl Sender {
 
     /// The `len` octets that lie `after` octets behind the first that waits are given to a subflow: their data offsets,
     /// up to the end of what was skipped as one range. What lies before them is skipped.
+    #[cold]
     pub fn take_ahead(&mut self, after: u64, len: u64) -> Range {
         if let Some(given) = self.skipped.at(after, len) {
             self.skipped.take(given);
@@ -358,6 +360,12 @@ impl Sender {
         self.data_end().saturating_sub(self.nxt) + self.skipped.octets()
     }
 
+    /// Octets have not been given to a subflow yet.
+    #[inline]
+    pub fn has_unsent(&self) -> bool {
+        self.data_end() > self.nxt || !self.skipped.is_empty()
+    }
+
     /// Nothing waits, be it new or to be sent again, not even a DATA_FIN.
     #[inline]
     pub fn has_nothing(&self) -> bool {
@@ -433,10 +441,11 @@ impl Sender {
 
     /// A new segment of `most` octets may have so many now; 0 when that would be silly.
     pub fn room(&self, most: u64) -> u64 {
-        match self.skipped.first() {
-            Some(first) => first.len().min(most),
-            None => self.window.room(self.nxt, self.unsent().min(most)),
+        if self.skipped.is_empty() {
+            let unsent = self.data_end().saturating_sub(self.nxt);
+            return self.window.room(self.nxt, unsent.min(most));
         }
+        self.skipped.first().map_or(0, |first| first.len().min(most))
     }
 
     /// The same of a segment that begins `after` octets behind the first that waits.

@@ -61,7 +61,7 @@ impl Connection {
         match self.session.phase() {
             Phase::Opening => {}
             Phase::Fallback => {
-                let all_given = self.sender.is_closed() && self.sender.unsent() == 0;
+                let all_given = self.sender.is_closed() && !self.sender.has_unsent();
                 if all_given
                     && let Some(only) = self.subflows.first_mut()
                     && only.is_open()

@@ -153,7 +153,7 @@ impl Connection {
                 self.end_others(i);
                 let (base, is_straight) = Base::of(&self.subflows[i], &self.sender, &self.receiver);
                 // This side has ended a subflow whose peer had: nothing more can leave on it.
-                let can_send = self.subflows[i].is_open() || self.sender.unsent() == 0;
+                let can_send = self.subflows[i].is_open() || !self.sender.has_unsent();
                 self.sender.forget_reinjections();
                 self.forget_announcements();
                 if is_straight && can_send {

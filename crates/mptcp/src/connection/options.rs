@@ -101,7 +101,7 @@ impl Connection {
         // A subflow is given a segment at a time, and takes each for the end of what was
         // written. PSH belongs where the stream has nothing more to give, as in TCP, and on no
         // lone FIN.
-        if segment.payload.is_empty() || self.sender.unsent() > 0 {
+        if segment.payload.is_empty() || self.sender.has_unsent() {
             segment.flags = TcpFlags(segment.flags.0 & !TcpFlags::PSH.0);
         }
         if !self.add_usual_options(i, segment, given) {

@@ -150,7 +150,7 @@ impl Connection {
     /// are full while there is more, and timers are set.
     #[inline]
     fn end_round(&mut self, now: Time) {
-        let waits = self.sender.unsent() > 0 && !self.has_ended();
+        let waits = self.sender.has_unsent() && !self.has_ended();
         let (mut news, awaited) = self.readiness.end_round(waits);
         while news != 0 {
             let id = news.trailing_zeros();

@@ -12,15 +12,15 @@ use anabranch_wire::Payload;
 impl Connection {
     /// Gives one segment to a subflow, which is to be asked for it before anything else
     /// happens: which one; `None` when there is none to give.
-    #[inline]
+    #[inline(always)]
     pub(super) fn schedule(&mut self, now: Time) -> Option<usize> {
-        let idle = self.sender.unsent() == 0 && !self.sender.has_reinjections();
+        let idle = !self.sender.has_unsent() && !self.sender.has_reinjections();
         if idle && self.scheduling.takes_turns_by_room() { None } else { self.give_next(now) }
     }
 
     fn give_next(&mut self, now: Time) -> Option<usize> {
         let copies = self.scheduling.copies();
-        let fresh = self.sender.unsent() > 0;
+        let fresh = self.sender.has_unsent();
         if !fresh && !copies && !self.sender.has_reinjections() || self.has_ended() {
             return None;
         }

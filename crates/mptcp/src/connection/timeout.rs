@@ -54,7 +54,7 @@ impl Connection {
             && !self.sender.is_closed()
             && self.timers.is_armed(Due::Retransmit) == outstanding
             && !self.timers.is_armed(Due::Probe)
-            && (outstanding || self.sender.unsent() == 0)
+            && (outstanding || !self.sender.has_unsent())
     }
 
     /// Sets the timers of the stream, where they are not.
@@ -65,7 +65,7 @@ impl Connection {
         }
         let multipath = self.session.is_multipath();
         let outstanding = self.sender.has_outstanding() || multipath && self.sender.owes_fin();
-        let blocked = !outstanding && self.sender.unsent() > 0 && self.is_blocked();
+        let blocked = !outstanding && self.sender.has_unsent() && self.is_blocked();
         self.keep_timer(now, Due::Retransmit, outstanding && multipath);
         self.keep_timer(now, Due::Probe, blocked);
         if self.is_closing() {

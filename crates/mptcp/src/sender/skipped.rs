@@ -76,7 +76,15 @@ impl Skipped {
     }
 
     /// Everything before `una` is acknowledged.
+    #[inline]
     pub fn drop_below(&mut self, una: u64) {
+        if !self.is_empty() {
+            self.drop_some_below(una);
+        }
+    }
+
+    #[cold]
+    fn drop_some_below(&mut self, una: u64) {
         while let Some(first) = self.ranges.front_mut().filter(|first| first.start < una) {
             let end = first.end.min(una);
             self.octets -= end - first.start;
