@@ -96,7 +96,7 @@ def playground(folder: Path) -> None:
                 tab.locator(".date").fill("4200")  # of 10000
                 tab.locator("text=packet ▸").click()
                 tab.wait_for_function(
-                    "() => document.querySelector('.told').textContent.includes(' octets ')"
+                    "() => document.querySelector('.told').textContent.includes(' bytes ')"
                 )
                 tab.wait_for_timeout(200)
                 tab.screenshot(path=folder / f"{name}.png")
