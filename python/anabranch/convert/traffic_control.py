@@ -11,6 +11,7 @@ import shlex
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 
+from anabranch.convert.cake import cake
 from anabranch.convert.classes import Tree
 from anabranch.convert.link import (
     Converted,
@@ -20,77 +21,14 @@ from anabranch.convert.link import (
     no_counterpart,
     plain,
     seconds,
-    share,
 )
+from anabranch.convert.words import BITS, SIZES, TIMES, Words, quantity
 from anabranch.errors import InputError
 
-_TIMES = {"s": 1, "sec": 1, "secs": 1, "ms": "1e-3", "msec": "1e-3", "msecs": "1e-3"}
-_TIMES |= {"us": "1e-6", "usec": "1e-6", "usecs": "1e-6", "ns": "1e-9", "": "1e-6"}
-_BITS = {"bit": 1, "": 1, "kbit": 10**3, "mbit": 10**6, "gbit": 10**9, "tbit": 10**12}
-_BITS |= {"kibit": 2**10, "mibit": 2**20, "gibit": 2**30, "bps": 8, "kbps": 8 * 10**3}
-_BITS |= {"mbps": 8 * 10**6, "gbps": 8 * 10**9, "kibps": 2**13, "mibps": 2**23}
-_SIZES = {"b": 1, "": 1, "k": 2**10, "kb": 2**10, "m": 2**20, "mb": 2**20, "g": 2**30}
-_SIZES |= {"gb": 2**30, "kbit": 2**7, "mbit": 2**17}
-_Law = Callable[["Words", Way, list[str]], None]
+_Law = Callable[[Words, Way, list[str]], None]
 """What reads the words of a discipline behind its name."""
 NETEM_LIMIT = "1000 packets"
 """Of netem without `limit`."""
-
-
-class Words:
-    """The words of a command, read one after the other."""
-
-    def __init__(self, words: list[str], place: str) -> None:
-        self.words = words
-        self.place = place
-        self.at = 0
-
-    def peek(self) -> str:
-        """The next word; empty at the end."""
-        return self.words[self.at] if self.at < len(self.words) else ""
-
-    def take(self, what: str = "", allowed: str = "") -> str:
-        """The next word, which must be there."""
-        if self.at >= len(self.words):
-            raise InputError.about(self.place, what, "", allowed or "a value")
-        self.at += 1
-        return self.words[self.at - 1]
-
-    def number(self, what: str, units: Mapping[str, object], allowed: str) -> Decimal:
-        """A number with one of these units, in the base unit."""
-        word = self.take(what, allowed)
-        found = _quantity(word, units)
-        if found is None:
-            raise InputError.about(self.place, what, word, allowed)
-        return found
-
-    def per_cent(self, what: str) -> Decimal:
-        """A probability in per cent, as a number from 0 to 1."""
-        word = self.take(what, "a percentage, as 1%")
-        found = _quantity(word.removesuffix("%"), {"": 1})
-        if found is None or not 0 <= found <= 100:
-            raise InputError.about(self.place, what, word, "a percentage from 0% to 100%")
-        return share(found)
-
-    def is_number(self) -> bool:
-        """The next word begins with a digit."""
-        return self.peek()[:1].isdigit()
-
-    def no_correlation(self, what: str, instead: str) -> None:
-        """Refuses a correlation that follows."""
-        if self.is_number() and share(
-            _quantity(self.peek().removesuffix("%"), {"": 1}) or Decimal(0)
-        ):
-            raise no_counterpart(self.place, f"correlation of {what}", self.peek(), instead)
-        if self.is_number():
-            self.take()
-
-
-def _quantity(word: str, units: Mapping[str, object]) -> Decimal | None:
-    found = re.fullmatch(r"([0-9]*\.?[0-9]+)([a-z]*)", word.lower())
-    if not found or found[2] not in units:
-        return None
-    return Decimal(found[1]) * Decimal(str(units[found[2]]))
 
 
 def tc(text: str, file: str, ends: tuple[str, str], line: str) -> Converted:
@@ -243,7 +181,7 @@ def _netem(words: Words, way: Way, notes: list[str]) -> None:
         elif option == "gap":
             gap = words.number("gap", {"": 1}, "a number of packets")
         elif option == "rate":
-            way.rate = bits(words.number("rate", _BITS, "a rate, as 10mbit"))
+            way.rate = bits(words.number("rate", BITS, "a rate, as 10mbit"))
             if words.is_number() and words.peek() != "0":
                 instead = "packets count with their IP header, without framing"
                 raise no_counterpart(words.place, "packet overhead", words.peek(), instead)
@@ -258,10 +196,10 @@ def _netem(words: Words, way: Way, notes: list[str]) -> None:
 
 
 def _delay(words: Words) -> tuple[Decimal, dict[str, object] | None]:
-    delay = words.number("delay", _TIMES, "a time, as 10ms")
+    delay = words.number("delay", TIMES, "a time, as 10ms")
     if not words.is_number():
         return delay, None
-    deviation = words.number("jitter", _TIMES, "a time, as 10ms")
+    deviation = words.number("jitter", TIMES, "a time, as 10ms")
     jitter: dict[str, object] = {"deviation": deviation}
     if words.is_number():
         jitter["correlation"] = words.per_cent("correlation of the delay")
@@ -340,14 +278,14 @@ def _loss(words: Words) -> dict[str, object]:
 def _tbf(words: Words, way: Way, _notes: list[str]) -> None:
     found: dict[str, Decimal] = {}
     kinds: dict[str, tuple[Mapping[str, object], str]] = {
-        "rate": (_BITS, "a rate, as 1mbit"),
-        "peakrate": (_BITS, "a rate, as 1mbit"),
-        "burst": (_SIZES, "a size, as 32kb"),
-        "buffer": (_SIZES, "a size, as 32kb"),
-        "limit": (_SIZES, "a size, as 32kb"),
-        "latency": (_TIMES, "a time, as 50ms"),
-        "mtu": (_SIZES, "a size"),
-        "minburst": (_SIZES, "a size"),
+        "rate": (BITS, "a rate, as 1mbit"),
+        "peakrate": (BITS, "a rate, as 1mbit"),
+        "burst": (SIZES, "a size, as 32kb"),
+        "buffer": (SIZES, "a size, as 32kb"),
+        "limit": (SIZES, "a size, as 32kb"),
+        "latency": (TIMES, "a time, as 50ms"),
+        "mtu": (SIZES, "a size"),
+        "minburst": (SIZES, "a size"),
     }
     while words.peek() in kinds:
         option = words.take()
@@ -374,12 +312,12 @@ def _htb(words: Words, tree: Tree, handles: Mapping[str, str]) -> None:
     while words.peek():
         option = words.take()
         if option in ("rate", "ceil"):
-            found[option] = bits(words.number(option, _BITS, "a rate, as 10mbit"))
+            found[option] = bits(words.number(option, BITS, "a rate, as 10mbit"))
         elif option in ("burst", "buffer", "maxburst", "cburst", "cbuffer", "cmaxburst"):
             name = "cburst" if option.startswith("c") else "burst"
-            found[name] = f"{plain(words.number(option, _SIZES, 'a size, as 15k'))} B"
+            found[name] = f"{plain(words.number(option, SIZES, 'a size, as 15k'))} B"
         elif option == "quantum":
-            found[option] = f"{plain(words.number(option, _SIZES, 'a size, as 1500'))} B"
+            found[option] = f"{plain(words.number(option, SIZES, 'a size, as 1500'))} B"
         elif option == "prio":
             found[option] = int(words.number(option, {"": 1}, "a number from 0 to 7"))
         elif option == "default":
@@ -402,7 +340,7 @@ def _fifo(unit: str) -> _Law:
         limit = Decimal(1000)
         if words.peek() == "limit":
             words.take()
-            units: Mapping[str, object] = _SIZES if unit == "B" else {"": 1, "p": 1}
+            units: Mapping[str, object] = SIZES if unit == "B" else {"": 1, "p": 1}
             limit = words.number("limit", units, f"a number of {unit}")
         way.queue = {"kind": "droptail", "limit": f"{plain(limit)} {unit}"}
 
@@ -418,7 +356,7 @@ def _managed(kind: str, counts: Mapping[str, str], times: Mapping[str, str]) -> 
         while words.peek():
             option = words.take()
             if option in times:
-                found = words.number(option, _TIMES, "a time, as 5ms")
+                found = words.number(option, TIMES, "a time, as 5ms")
                 queue[times[option]] = seconds(found)
             elif option in counts:
                 found = words.number(option, {"": 1}, "a number")
@@ -437,139 +375,6 @@ def _managed(kind: str, counts: Mapping[str, str], times: Mapping[str, str]) -> 
     return read
 
 
-_CAKE_WORDS: dict[str, dict[str, object]] = {
-    **{
-        word: {"tins": word}
-        for word in ("besteffort", "diffserv3", "diffserv4", "diffserv8", "precedence")
-    },
-    **{
-        word: {"isolation": word}
-        for word in (
-            "flowblind",
-            "srchost",
-            "dsthost",
-            "hosts",
-            "flows",
-            "dual-srchost",
-            "dual-dsthost",
-            "triple-isolate",
-        )
-    },
-    "datacentre": {"rtt": "100 us"},
-    "lan": {"rtt": "1 ms"},
-    "metro": {"rtt": "10 ms"},
-    "regional": {"rtt": "30 ms"},
-    "internet": {"rtt": "100 ms"},
-    "oceanic": {"rtt": "300 ms"},
-    "satellite": {"rtt": "1 s"},
-    "interplanetary": {"rtt": "1000 s"},
-    "wash": {"wash": True},
-    "nowash": {"wash": False},
-    "ingress": {"ingress": True},
-    "egress": {"ingress": False},
-    "autorate-ingress": {"autorate": True},
-    "ack-filter": {"ack_filter": "conservative"},
-    "ack-filter-aggressive": {"ack_filter": "aggressive"},
-    "no-ack-filter": {"ack_filter": "off"},
-    "atm": {"framing": "atm"},
-    "ptm": {"framing": "ptm"},
-    "noatm": {"framing": "none"},
-}
-"""Words of cake that set one field."""
-
-_CAKE_FRAMES: dict[str, tuple[int, str, int]] = {
-    "conservative": (48, "atm", 0),
-    "ipoa-vcmux": (8, "atm", 0),
-    "ipoa-llcsnap": (16, "atm", 0),
-    "bridged-vcmux": (24, "atm", 0),
-    "bridged-llcsnap": (32, "atm", 0),
-    "pppoa-vcmux": (10, "atm", 0),
-    "pppoa-llc": (14, "atm", 0),
-    "pppoe-vcmux": (32, "atm", 0),
-    "pppoe-llcsnap": (40, "atm", 0),
-    "bridged-ptm": (22, "ptm", 0),
-    "pppoe-ptm": (30, "ptm", 0),
-    "docsis": (18, "none", 64),
-    "ethernet": (38, "none", 84),
-    "ether-vlan": (4, "", 0),
-}
-"""Words of cake for kinds of frames: octets that add up, framing, and the least size."""
-
-_CAKE_IDLE = ("unlimited", "nonat", "split-gso", "no-split-gso", "via-ethernet")
-"""Words of cake that change nothing here."""
-ETHERNET = 14
-"""Octets of the header of Ethernet, which Linux counts where no overhead is given."""
-
-
-def _cake(words: Words, way: Way, notes: list[str]) -> None:
-    queue: dict[str, object] = {"kind": "cake"}
-    overhead: int | None = None
-    while words.peek():
-        option = words.take()
-        if option in _CAKE_VALUES:
-            queue |= _CAKE_VALUES[option](words)
-        elif option == "overhead":
-            overhead = (overhead or 0) + _signed(words, "overhead")
-        elif option in _CAKE_FRAMES:
-            more, framing, least = _CAKE_FRAMES[option]
-            overhead = (overhead or 0) + more
-            queue |= {"framing": framing} if framing else {}
-            queue |= {"mpu": f"{least} B"} if least else {}
-        elif option in _CAKE_WORDS:
-            queue |= _CAKE_WORDS[option]
-        elif option == "raw":
-            overhead = None
-            queue.pop("framing", None)
-        elif option == "nat":
-            notes.append("cake's nat is left out: no router here translates addresses.")
-        elif option not in _CAKE_IDLE:
-            instead = "known are the options of tc-cake(8) but fwmark"
-            raise no_counterpart(words.place, "cake", option, instead)
-    if overhead is None and "rate" in queue:
-        notes.append("cake without overhead counts Ethernet's header: overhead is 14.")
-        overhead = ETHERNET
-    queue |= {"overhead": overhead} if overhead else {}
-    if way.queue is not None:
-        instead = "of netem, tbf and another queue a link has one"
-        raise no_counterpart(words.place, "qdisc below another", "cake", instead)
-    way.queue = queue
-
-
-def _cake_rate(words: Words) -> dict[str, object]:
-    if words.peek() == "unlimited":
-        words.take()
-        return {}
-    return {"rate": bits(words.number("bandwidth", _BITS, "a rate, as 10mbit"))}
-
-
-def _cake_rtt(words: Words) -> dict[str, object]:
-    return {"rtt": seconds(words.number("rtt", _TIMES, "a time, as 100ms"))}
-
-
-def _cake_limit(words: Words) -> dict[str, object]:
-    return {"limit": f"{plain(words.number('memlimit', _SIZES, 'a size, as 4mb'))} B"}
-
-
-def _cake_least(words: Words) -> dict[str, object]:
-    return {"mpu": f"{plain(words.number('mpu', {'': 1}, 'a number of octets'))} B"}
-
-
-_CAKE_VALUES: dict[str, Callable[[Words], dict[str, object]]] = {
-    "bandwidth": _cake_rate,
-    "rtt": _cake_rtt,
-    "memlimit": _cake_limit,
-    "mpu": _cake_least,
-}
-"""Options of cake that have a value."""
-
-
-def _signed(words: Words, what: str) -> int:
-    word = words.take(what, "a number of octets")
-    if not re.fullmatch(r"-?[0-9]+", word):
-        raise InputError.about(words.place, what, word, "a number of octets")
-    return int(word)
-
-
 _CODEL_TIMES = {"target": "target", "interval": "interval", "ce_threshold": "ce_threshold"}
 
 _LAWS: dict[str, _Law] = {
@@ -577,7 +382,7 @@ _LAWS: dict[str, _Law] = {
     "tbf": _tbf,
     "pfifo": _fifo("packets"),
     "bfifo": _fifo("B"),
-    "cake": _cake,
+    "cake": cake,
     "codel": _managed("codel", {"limit": "limit packets"}, _CODEL_TIMES),
     "fq_codel": _managed(
         "fq-codel",
@@ -597,4 +402,4 @@ _NAMES = ("netem", "tbf", "htb", *(name for name in _LAWS if name not in ("netem
 
 def time(word: str) -> Decimal | None:
     """A time as tc has it, in seconds: a bare number means microseconds."""
-    return _quantity(word, _TIMES)
+    return quantity(word, TIMES)
