@@ -123,6 +123,11 @@ impl Receiver {
         self.capacity.into()
     }
 
+    /// The peer's FIN at this offset has come, and data before it is missing.
+    pub fn waits_for_fin_at(&self, offset: u64) -> bool {
+        self.fin == Some(offset) && self.nxt < offset
+    }
+
     /// The peer's FIN has been passed.
     pub fn has_ended(&self) -> bool {
         self.fin.is_some_and(|fin| self.nxt > fin)

@@ -162,3 +162,10 @@ fn a_repetition_without_its_mapping_is_not_read_as_new() {
     judged("a-repetition-without-its-mapping-is-not-read-as-new");
     judged("another-repetition-without-its-mapping");
 }
+
+/// 500082655: data of both sides is lost, and their FINs wait for it. FreeBSD's ACKs repeat a FIN: each was answered by the
+/// other's, with no end.
+#[test]
+fn fins_that_wait_do_not_answer_each_other_for_ever() {
+    judged("fins-that-wait-do-not-answer-each-other");
+}

@@ -277,6 +277,11 @@ impl Connection {
             }
             return;
         }
+        // A FIN that is known and waits for data before it brings nothing: where both sides' ACKs repeat theirs, each
+        // would answer the other's for ever.
+        if fin && segment.payload.is_empty() && self.receiver.waits_for_fin_at(start) {
+            self.answer_bare();
+        }
         // Quick ACKs while the peer is in its first slow start.
         let quick = self.config.quick_acks as u64 * self.config.mss as u64;
         let count = if start < quick { 1 } else { self.config.delayed_ack.count };
