@@ -112,23 +112,20 @@ pub(crate) fn build_with(
         {
             let mut config = link_config(direction, |flow, reverse_data| {
                 let plan = plans.iter().find(|plan| plan.name == flow)?;
-                let addresses = |host: &str| -> Vec<_> {
-                    let host = scenario.hosts.iter().find(|each| each.name == host);
-                    let nodes = host.into_iter().flat_map(|host| host.nodes());
-                    nodes.map(|name| builder.addr(node(&name))).collect()
+                let addresses = |host: &str| -> Option<Vec<_>> {
+                    let all = graph.siblings(graph.interface(host)?);
+                    Some(all.map(|interface| builder.addr(nodes[interface])).collect())
                 };
-                let ends = [&plan.spec.from, &plan.spec.to].map(|end| addresses(end));
-                let ports = [plan.client.1, plan.server.1];
-                let (from, to) = if reverse_data { (1, 0) } else { (0, 1) };
-                let is_multipath = matches!(plan.spec.protocol, Protocol::Mptcp(_));
+                let client = (&plan.spec.from, plan.client.1, plan.spec.client_ports());
+                let server = (&plan.spec.to, plan.server.1, plan.spec.server_ports());
+                let (from, to) = if reverse_data { (server, client) } else { (client, server) };
                 Some(FlowPaths {
-                    sources: ends[from].clone(),
-                    destinations: ends[to].clone(),
+                    sources: addresses(from.0)?,
+                    destinations: addresses(to.0)?,
                     protocol: factories[plan.entry].protocol(),
-                    src_port: ports[from],
-                    dst_port: ports[to],
-                    // At a port of their own: others there may come from the next port.
-                    further_ports: if is_multipath && plan.spec.port.is_none() { 64 } else { 0 },
+                    src_port: from.1,
+                    dst_port: to.1,
+                    further_ports: (from.2 - 1, to.2 - 1),
                 })
             });
             let addr = |interface: usize| builder.addr(nodes[interface]);

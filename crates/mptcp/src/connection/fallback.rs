@@ -219,11 +219,9 @@ impl Connection {
             self.drop_subflow(i, ResetReason::Middlebox);
             return false;
         }
-        let exchange = match self.session.is_confirmed() {
-            true => FailExchange::Sent { dsn: self.receiver.full_number(next) },
-            false => FailExchange::None,
-        };
+        let mut exchange = FailExchange::None;
         if self.session.is_confirmed() {
+            exchange = FailExchange::Sent { dsn: self.receiver.full_number(next) };
             self.subflows[i].tcp.ask_for_ack();
         }
         self.fall_back(i, exchange);

@@ -23,8 +23,9 @@ pub struct FlowPaths {
     pub src_port: u16,
     /// Port of the host that receives.
     pub dst_port: u16,
-    /// A further subflow may have a port of its own at one end: one of so many that follow the flow's.
-    pub further_ports: u16,
+    /// A further subflow may have a port of its own at one end: one of so many that follow `src_port`, or of
+    /// so many that follow `dst_port`.
+    pub further_ports: (u16, u16),
 }
 
 impl From<FlowKey> for FlowPaths {
@@ -32,19 +33,17 @@ impl From<FlowKey> for FlowPaths {
     fn from(key: FlowKey) -> FlowPaths {
         let FlowKey { src, dst, protocol, src_port, dst_port } = key;
         let (sources, destinations) = (vec![src], vec![dst]);
-        FlowPaths { sources, destinations, protocol, src_port, dst_port, further_ports: 0 }
+        FlowPaths { sources, destinations, protocol, src_port, dst_port, further_ports: (0, 0) }
     }
 }
 
 impl FlowPaths {
     /// Returns whether packets with this key are the flow's.
     pub fn has(&self, key: &FlowKey) -> bool {
-        let further = |port: u16, first: u16| port.wrapping_sub(first) <= self.further_ports;
-        let ports = match (key.src_port == self.src_port, key.dst_port == self.dst_port) {
-            (true, _) => further(key.dst_port, self.dst_port),
-            (false, true) => further(key.src_port, self.src_port),
-            (false, false) => false,
-        };
+        let src = key.src_port.wrapping_sub(self.src_port);
+        let dst = key.dst_port.wrapping_sub(self.dst_port);
+        let (further_src, further_dst) = self.further_ports;
+        let ports = src == 0 && dst <= further_dst || dst == 0 && src <= further_src;
         ports
             && key.protocol == self.protocol
             && self.sources.contains(&key.src)
@@ -108,7 +107,7 @@ mod tests {
         paths.sources.push(Addr(2));
         assert!(paths.has(&key(2, 11, 49152, 49152)) && !paths.has(&key(11, 2, 49152, 49152)));
         assert!(!paths.has(&key(1, 11, 49153, 49152)));
-        paths.further_ports = 8;
+        paths.further_ports = (8, 8);
         for (src_port, dst_port) in [(49153, 49152), (49160, 49152), (49152, 49153)] {
             assert!(paths.has(&key(1, 11, src_port, dst_port)));
         }
