@@ -86,7 +86,7 @@ enum Phase {
 #[derive(Clone, Debug)]
 pub(crate) struct CarefulResume {
     options: CarefulResumeOptions,
-    /// `IW`, in octets.
+    /// `IW`, the window with which the flow began, in octets.
     initial_window: f64,
     phase: Phase,
     /// `PipeSize`: what was in flight before the jump and what of later packets has arrived since,

@@ -175,7 +175,7 @@ impl Interval {
         self.octets as f64 >= ENOUGH * self.rate * seconds
     }
 
-    /// `u` (§3).
+    /// Returns the utility `u` of the interval, of its rate in Mbit/s, its delay's slope and its losses (§3).
     fn utility(&self, options: &VivaceOptions) -> f64 {
         let x = self.rate / MBIT;
         let slope = self.slope.slope();
@@ -216,7 +216,7 @@ struct State {
     /// Moves in this direction (tau), and whether it is up.
     moves: u32,
     up: bool,
-    /// `k` of the bound.
+    /// `k`, by which the bound of a move widens: it grows with each move that reaches the bound, and is 0 after a turn.
     k: u32,
 }
 

@@ -53,7 +53,7 @@ impl Until {
 /// Why a divided run has no result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Incomplete {
-    /// `is_stopped` said so.
+    /// The caller asked for the end of the run: `is_stopped` returned true, or another part was gone.
     Stopped,
     /// The last reader that waited ended without what it waited for, by a reset or a timeout, and other parts
     /// have gone beyond that event: on one thread the run would have ended there.

@@ -40,7 +40,7 @@ impl Default for SearchOptions {
     }
 }
 
-/// `W`: bins to a window.
+/// `W`, the number of bins in the window over which deliveries are compared.
 const W: usize = 10;
 
 /// Segments that an empty path is believed to hold at least: an initial window (RFC 6928).
@@ -62,7 +62,7 @@ pub(crate) struct Search {
 #[derive(Clone, Debug)]
 struct Bins {
     initial_rtt: Span,
-    /// `BIN_DURATION`.
+    /// `BIN_DURATION`, how long a bin lasts: a tenth of the window.
     length: Span,
     /// `bin_end`: when the present bin ends.
     end: Time,

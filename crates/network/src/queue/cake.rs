@@ -91,7 +91,7 @@ impl CakeIsolation {
 /// How the ACKs of a flow queue are filtered: see [`AckFilter`](super::AckFilter).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum CakeAckFilter {
-    /// They are not.
+    /// No ACK is dropped.
     #[default]
     Off,
     /// Two ACKs of several that say the same are left.
@@ -107,7 +107,7 @@ pub struct CakeConfig {
     pub rate: Option<Rate>,
     /// The rate follows the traffic that arrives, from `rate` on.
     pub autorate: bool,
-    /// Classes by code point.
+    /// Which packets share a tin, by their code points, and what each tin may use of the rate.
     pub tins: CakeTins,
     /// What packets of one flow queue have in common.
     pub isolation: CakeIsolation,
@@ -383,7 +383,7 @@ impl Cake {
         None
     }
 
-    /// The tin to serve.
+    /// Chooses the tin that sends next: by its clock where there is a rate, otherwise by its turn.
     fn next_tin(&mut self, now: Time) -> Option<usize> {
         if self.rate.is_some() {
             let mut best = None;

@@ -15,7 +15,7 @@ pub(super) struct Turns {
     queues: Vec<Turn>,
 }
 
-/// The turn of one queue.
+/// How far one queue is in its turn of deficit round robin.
 #[derive(Clone, Default, Debug)]
 struct Turn {
     /// `credit` is how much it may still send, in octets.

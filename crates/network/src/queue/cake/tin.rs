@@ -127,7 +127,7 @@ impl Tin {
         self.law.interval = longer.max(self.law.target.saturating_mul(2));
     }
 
-    /// The tin's clock.
+    /// Returns the date at which the tin's share of the rate lets its next packet leave.
     pub(super) fn next(&self) -> Time {
         self.next
     }

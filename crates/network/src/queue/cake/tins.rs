@@ -5,7 +5,7 @@
 //! number 1 of [`Diffserv3`](CakeTins::Diffserv3) and [`Diffserv4`](CakeTins::Diffserv4), goes before best effort up to its sixteenth, and
 //! behind it beyond.
 
-/// Classes by code point.
+/// The sets of tins, into which packets go by their code points (tc-cake(8)).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum CakeTins {
     /// One.

@@ -111,7 +111,7 @@ impl HtbClass {
         self.quantum.unwrap_or(by_rate)
     }
 
-    /// The queue of a leaf.
+    /// Returns the queue in which a leaf's packets wait; 1000 packets of drop-tail where none was given.
     pub(super) fn queue(&self) -> QueueConfig {
         let usual = || QueueConfig::DropTail { limit: QueueLimit::Packets(1000) };
         self.queue.as_deref().cloned().unwrap_or_else(usual)
