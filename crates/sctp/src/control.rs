@@ -3,7 +3,7 @@
 //!
 //! | machine | what it owns |
 //! |---|---|
-//! | [`Waiting`] | control chunks that wait for the next packet, and their way |
+//! | [`Waiting`] | control chunks that wait for the next packet, and their route |
 //! | [`Outbox`] | packets that are complete |
 //! | [`Reconfig`] | requests for changes of streams (RFC 6525) |
 //! | [`Addresses`] | changes of addresses (RFC 5061) |
@@ -18,7 +18,7 @@ pub(crate) mod reconfig;
 mod sha1;
 mod waiting;
 
-use crate::way::Way;
+use crate::route::Route;
 use addresses::Addresses;
 use anabranch_units::{Serial32, Time};
 use anabranch_wire::sctp::Chunk;
@@ -50,9 +50,9 @@ pub(crate) struct Control {
 }
 
 impl Control {
-    /// `new` makes a state in which nothing is to be said; `arrival` stands for the way of a packet
+    /// `new` makes a state in which nothing is to be said; `arrival` stands for the route of a packet
     /// that has not come yet.
-    pub fn new(arrival: Way) -> Control {
+    pub fn new(arrival: Route) -> Control {
         Control {
             waiting: Waiting::new(arrival),
             outbox: Outbox::default(),

@@ -30,11 +30,11 @@ pub mod policy;
 mod queue;
 mod receiver;
 mod reliability;
+mod route;
 pub mod scheduler;
 mod sender;
 mod state;
 mod timestamp;
-mod way;
 
 pub use association::{Association, Notification, Reconfiguration, SendError};
 pub use config::{

@@ -30,7 +30,7 @@ use crate::config::Config;
 use crate::cookie::MAX_ADDRESSES;
 use crate::failover::Standby;
 use crate::policy::Policy;
-use crate::way::Way;
+use crate::route::Route;
 use anabranch_congestion::Sibling;
 use anabranch_units::Time;
 use anabranch_wire::Addr;
@@ -197,10 +197,10 @@ impl Paths {
         self.list.iter().position(|path| path.remote == remote)
     }
 
-    /// Returns the way of what this side sends on a path by itself.
+    /// Returns the route of what this side sends on a path by itself.
     #[inline]
-    pub fn way(&self, path: usize) -> Way {
-        Way { path, from: self.list[path].local }
+    pub fn route(&self, path: usize) -> Route {
+        Route { path, source: self.list[path].local }
     }
 
     /// Makes `path` the primary. Returns false when there is no such path.

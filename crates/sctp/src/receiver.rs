@@ -5,7 +5,7 @@
 //! |---|---|
 //! | [`TsnMap`] | which TSNs have arrived |
 //! | [`Reassembly`] | fragments, messages that wait for their turn, messages for the user |
-//! | [`Sacks`] | when a SACK is due, its duplicates, its way, the timestamp that it echoes |
+//! | [`Sacks`] | when a SACK is due, its duplicates, its route, the timestamp that it echoes |
 //! | [`Held`] | data behind a reset of its stream that is still due |
 //! | [`Parts`] | messages that were delivered in parts, for a user who wants them whole |
 //! | [`Window`] | what a_rwnd says |
@@ -21,7 +21,7 @@ mod window;
 mod tests;
 
 use crate::numbers::{FAR, SSN_SPAN};
-use crate::way::Way;
+use crate::route::Route;
 use anabranch_units::Serial32;
 use anabranch_wire::sctp::{DataFlags, SackChunk, SkippedMessage};
 use held::{Held, HeldChunk};
@@ -84,8 +84,8 @@ pub(crate) struct Receiver {
 
 impl Receiver {
     /// `new` makes the half before anything has arrived. The buffer has `buffer` octets; a message
-    /// with `point` octets in a row is delivered in parts. SACKs go `way`.
-    pub fn new(streams: u16, buffer: u32, point: Option<u32>, way: Way) -> Receiver {
+    /// with `point` octets in a row is delivered in parts. SACKs take `route`.
+    pub fn new(streams: u16, buffer: u32, point: Option<u32>, route: Route) -> Receiver {
         let mut reassembly = Reassembly::default();
         reassembly.set_limits(point, buffer);
         Receiver {
@@ -93,7 +93,7 @@ impl Receiver {
             streams,
             map: TsnMap::starting_at(1),
             reassembly,
-            sacks: Sacks::new(way),
+            sacks: Sacks::new(route),
             window: Window::new(buffer),
             held: None,
             parts: None,

@@ -11,7 +11,7 @@ use crate::cookie::MAX_ADDRESSES;
 use crate::draft::Draft;
 use crate::extensions::Extensions;
 use crate::paths::path::Beginning;
-use crate::way::Way;
+use crate::route::Route;
 use anabranch_endpoint::CloseReason;
 use anabranch_units::{Serial32, Time};
 use anabranch_wire::sctp::{Address, AddressChange, Cause, Parameter};
@@ -165,7 +165,7 @@ impl Association {
                 draft.push(ack);
             }
         }
-        let from = self.source_of(Way { path, from: packet.dst });
+        let from = self.source_of(Route { path, source: packet.dst });
         let (port, tag) = (self.identity.peer_port, self.identity.peer_tag);
         let answer = self.packet_with(from, packet.src, port, tag, draft.chunks);
         self.control.outbox.push(answer);
@@ -287,8 +287,8 @@ impl Association {
         self.sender.flight.remove_path(index as u8, heir, &mut self.paths);
         self.paths.remove(removal);
         self.phase.follow(removal);
-        let way = &mut self.receiver.sacks.way;
-        way.path = removal.moved(way.path);
+        let route = &mut self.receiver.sacks.route;
+        route.path = removal.moved(route.path);
         self.control.waiting.follow(removal);
         if let Some(addresses) = &mut self.control.addresses {
             addresses.follow(removal);

@@ -134,11 +134,11 @@ impl Association {
         }
         self.resume_reset();
         let has_gaps = self.receiver.map.has_gaps();
-        let way = self.control.waiting.arrival;
-        self.receiver.sacks.on_packet(way, has_gaps, &self.config);
+        let route = self.control.waiting.arrival;
+        self.receiver.sacks.on_packet(route, has_gaps, &self.config);
         if self.state() == State::ShutdownSent {
             // §9.2: with a SHUTDOWN, and at once.
-            self.send_shutdown(now, way.path);
+            self.send_shutdown(now, route.path);
             self.control.waiting.answer_arrival();
             return self.receiver.sacks.leave_to_shutdown(has_gaps);
         }

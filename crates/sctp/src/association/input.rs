@@ -6,9 +6,9 @@ use crate::control::auth::{Auth, Failure};
 use crate::cookie::Cookie;
 use crate::extensions::Extensions;
 use crate::paths::path::PathState;
+use crate::route::Route;
 use crate::state::State;
 use crate::timestamp;
-use crate::way::Way;
 use anabranch_units::Time;
 use anabranch_wire::sctp::{Address, Cause, Chunk, Chunks, Parameter, SctpPacket, kind};
 use anabranch_wire::{Addr, AddressBook, Body, Packet};
@@ -62,7 +62,7 @@ impl Association {
             return; // §8.5
         }
         let from = self.paths.find(packet.src).unwrap_or(self.paths.primary);
-        self.control.waiting.arrival = Way { path: from, from: packet.dst };
+        self.control.waiting.arrival = Route { path: from, source: packet.dst };
         if skip > 0 {
             self.control.waiting.answer_arrival(); // COOKIE ACK
         }

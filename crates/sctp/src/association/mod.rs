@@ -160,15 +160,15 @@ impl Association {
     ) -> Association {
         assert!(!local.0.is_empty() && !remote.0.is_empty(), "both sides have an address");
         let paths = Paths::new(&config, local.0, remote.0);
-        let way = paths.way(0);
+        let route = paths.route(0);
         let (streams, buffer) = (config.inbound_streams, config.receive_buffer);
         Association {
             phase,
             identity: Identity::new(local.1, remote.1, generator),
             paths,
             sender: Sender::new(&config),
-            receiver: Receiver::new(streams, buffer, config.partial_delivery_point, way),
-            control: Control::new(way),
+            receiver: Receiver::new(streams, buffer, config.partial_delivery_point, route),
+            control: Control::new(route),
             extensions: Extensions::default(),
             peer_adaptation: None,
             abort_reason: None,
@@ -269,7 +269,7 @@ impl Association {
 
     /// Makes what is to be answered go to the primary, as paths have changed.
     fn go_back_to_primary(&mut self) {
-        self.receiver.sacks.way = self.paths.way(self.paths.primary);
+        self.receiver.sacks.route = self.paths.route(self.paths.primary);
         self.control.waiting.answer_nobody();
     }
 

@@ -7,9 +7,9 @@ use crate::draft::Draft;
 use crate::paths::path::PathState;
 use crate::phase::Phase;
 use crate::receiver::LEAST_SACK;
+use crate::route::Route;
 use crate::state::State;
 use crate::timestamp;
-use crate::way::Way;
 use anabranch_units::Time;
 use anabranch_wire::Packet;
 use anabranch_wire::sctp::{Cause, Chunk, Chunks};
@@ -60,54 +60,54 @@ impl Association {
     /// where they must.
     fn answers(&mut self) -> Option<Packet> {
         let waiting = &self.control.waiting;
-        let way = match (waiting.is_empty(), self.receiver.sacks.is_due()) {
+        let route = match (waiting.is_empty(), self.receiver.sacks.is_due()) {
             (true, false) => return None,
-            (true, true) => self.way_of_sack(),
+            (true, true) => self.sack_route(),
             (false, sack) => waiting.answer().unwrap_or_else(|| match sack {
-                true => self.way_of_sack(),
-                false => self.paths.way(self.paths.data_path()),
+                true => self.sack_route(),
+                false => self.paths.route(self.paths.data_path()),
             }),
         };
-        let mut draft = self.draft(way.path);
-        self.lead(&mut draft, way, self.receiver.sacks.is_due());
-        Some(self.packet_on(way, draft.chunks))
+        let mut draft = self.draft(route.path);
+        self.lead(&mut draft, route, self.receiver.sacks.is_due());
+        Some(self.packet_on(route, draft.chunks))
     }
 
-    /// Returns whether an answer is due whose way is not that of the next data, so that it leaves
+    /// Returns whether an answer is due whose route is not that of the next data, so that it leaves
     /// first.
     fn answers_go_elsewhere(&self) -> bool {
-        let data = || self.paths.way(self.paths.data_path());
+        let data = || self.paths.route(self.paths.data_path());
         let waiting = &self.control.waiting;
         let answer = waiting.answer().filter(|_| !waiting.is_empty());
-        self.receiver.sacks.is_due() && !self.is_one_way(self.way_of_sack(), data())
-            || answer.is_some_and(|way| !self.is_one_way(way, data()))
+        self.receiver.sacks.is_due() && !self.is_same_route(self.sack_route(), data())
+            || answer.is_some_and(|route| !self.is_same_route(route, data()))
     }
 
-    /// Returns the way of a SACK: it goes to where the data came from, out of where it came to.
+    /// Returns the route of a SACK: it goes to where the data came from, out of where it came to.
     /// With `vary_sack_path` it goes elsewhere when TSNs came again (§6.4). Instead of to an
     /// unconfirmed address it goes where new data does (§5.4).
     #[inline]
-    fn way_of_sack(&self) -> Way {
-        let way = self.receiver.sacks.way;
-        match self.config.vary_sack_path || self.paths[way.path].state == PathState::Unconfirmed {
-            false => way,
-            true => self.other_way_of_sack(),
+    fn sack_route(&self) -> Route {
+        let route = self.receiver.sacks.route;
+        match self.config.vary_sack_path || self.paths[route.path].state == PathState::Unconfirmed {
+            false => route,
+            true => self.other_sack_route(),
         }
     }
 
     #[cold]
-    fn other_way_of_sack(&self) -> Way {
+    fn other_sack_route(&self) -> Route {
         let sacks = &self.receiver.sacks;
-        if self.paths[sacks.way.path].state == PathState::Unconfirmed {
-            return self.paths.way(self.paths.data_path()); // §5.4
+        if self.paths[sacks.route.path].state == PathState::Unconfirmed {
+            return self.paths.route(self.paths.data_path()); // §5.4
         }
         if sacks.duplicates().is_empty() {
-            return sacks.way;
+            return sacks.route;
         }
         let paths = self.paths.len();
-        let mut others = (1..paths).map(|i| (sacks.way.path + i) % paths);
+        let mut others = (1..paths).map(|i| (sacks.route.path + i) % paths);
         let other = others.find(|i| self.paths[*i].state == PathState::Active);
-        other.map_or(sacks.way, |path| self.paths.way(path))
+        other.map_or(sacks.route, |path| self.paths.route(path))
     }
 
     /// Returns how many octets the echo of a timestamp takes beside the next SACK.
@@ -121,16 +121,16 @@ impl Association {
         Draft::new(self.paths[path].room.chunk)
     }
 
-    /// Fills the front of a packet that goes this way: control chunks, and a SACK if there is
+    /// Fills the front of a packet that takes this route: control chunks, and a SACK if there is
     /// something to acknowledge (§6.10 puts them before data), unless they are answers that go
-    /// another way (§6.4).
-    fn lead(&mut self, draft: &mut Draft, way: Way, sack: bool) {
-        if self.control.waiting.answer().is_none_or(|answer| self.is_one_way(answer, way)) {
+    /// another route (§6.4).
+    fn lead(&mut self, draft: &mut Draft, route: Route, sack: bool) {
+        if self.control.waiting.answer().is_none_or(|answer| self.is_same_route(answer, route)) {
             self.control.waiting.lead(draft);
         }
         let echo = self.echo_room();
         let least = self.receiver.least_sack() + echo;
-        if sack && least <= draft.room && self.is_one_way(self.way_of_sack(), way) {
+        if sack && least <= draft.room && self.is_same_route(self.sack_route(), route) {
             self.control.marks.report().into_iter().for_each(|chunk| draft.push(chunk));
             // What a whole packet's gap blocks take is bounded; half of it
             // stays for data.
@@ -197,7 +197,7 @@ impl Association {
         Some(packet)
     }
 
-    /// Begins a packet that will carry a chunk of `len` octets: with a SACK that goes its way and
+    /// Begins a packet that will carry a chunk of `len` octets: with a SACK that takes its route and
     /// is due, or fits beside it (§6.2 wishes for one in every packet), and the timestamp.
     fn data_draft(&mut self, now: Time, path: usize, len: u32) -> Draft {
         let mut draft = self.draft(path);
@@ -206,7 +206,7 @@ impl Association {
         let fits = taken + LEAST_SACK + self.echo_room() <= draft.room;
         let sacks = &self.receiver.sacks;
         let sack = sacks.is_due() || (sacks.is_waiting() && fits);
-        self.lead(&mut draft, self.paths.way(path), sack);
+        self.lead(&mut draft, self.paths.route(path), sack);
         if self.config.timestamps {
             draft.push(timestamp::stamp(now, path as u8));
         }

@@ -3,7 +3,7 @@
 use super::Association;
 use crate::config::Encapsulation;
 use crate::control::auth::Auth;
-use crate::way::Way;
+use crate::route::Route;
 use anabranch_wire::sctp::{Chunks, SctpPacket};
 use anabranch_wire::{Addr, Body, Packet};
 
@@ -20,23 +20,23 @@ impl Association {
         )
     }
 
-    /// Makes a packet that goes `way`, which answers use.
-    pub(super) fn packet_on(&self, way: Way, chunks: impl Into<Chunks>) -> Packet {
-        let (src, dst) = (self.source_of(way), self.paths[way.path].remote);
+    /// Makes a packet that takes `route`, which answers use.
+    pub(super) fn packet_on(&self, route: Route, chunks: impl Into<Chunks>) -> Packet {
+        let (src, dst) = (self.source_of(route), self.paths[route.path].remote);
         self.packet_with(src, dst, self.identity.peer_port, self.identity.peer_tag, chunks)
     }
 
-    /// Returns whether both ways lead from one address to one.
-    pub(super) fn is_one_way(&self, a: Way, b: Way) -> bool {
-        a.path == b.path && (a.from == b.from || self.source_of(a) == self.source_of(b))
+    /// Returns whether both routes lead from one address to one.
+    pub(super) fn is_same_route(&self, a: Route, b: Route) -> bool {
+        a.path == b.path && (a.source == b.source || self.source_of(a) == self.source_of(b))
     }
 
     /// Returns the own address that an answer leaves from. One that is about to go sends nothing
     /// any more (RFC 5061 §5.3 F4). To one that was added only a peer sends that has taken it,
     /// though its ASCONF-ACK may come later: that is answered from there (F1).
-    pub(super) fn source_of(&self, way: Way) -> Addr {
-        let usable = self.paths.local.contains(&way.from) && !self.is_going(way.from);
-        if usable { way.from } else { self.paths[way.path].local }
+    pub(super) fn source_of(&self, route: Route) -> Addr {
+        let usable = self.paths.local.contains(&route.source) && !self.is_going(route.source);
+        if usable { route.source } else { self.paths[route.path].local }
     }
 
     pub(super) fn packet_with(

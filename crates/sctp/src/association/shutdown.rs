@@ -128,7 +128,7 @@ impl Association {
             State::ShutdownAckSent => self.send_shutdown_ack(now, path),
             _ => return,
         }
-        self.control.waiting.go(self.paths.way(path));
+        self.control.waiting.go(self.paths.route(path));
     }
 
     /// Returns the path for a SHUTDOWN or SHUTDOWN ACK that was not answered on `last`: that of new

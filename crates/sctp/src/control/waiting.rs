@@ -1,9 +1,9 @@
-//! Control chunks wait here for the next packet, and so does the way of answers among them (RFC
+//! Control chunks wait here for the next packet, and so does the route of answers among them (RFC
 //! 9260 §6.4, §6.10).
 
 use crate::draft::Draft;
 use crate::paths::Removal;
-use crate::way::Way;
+use crate::route::Route;
 use anabranch_wire::sctp::{Chunk, kind};
 
 /// Chunks beyond this many are not taken, so that a peer cannot make them many.
@@ -14,15 +14,15 @@ const MOST: usize = 8;
 pub(crate) struct Waiting {
     /// `chunks` are in the order in which they leave.
     chunks: Vec<Chunk>,
-    /// `arrival` is the way back to where the packet at hand came from.
-    pub arrival: Way,
-    /// `answer` is the way that the chunks must go; with `None` they go with any packet.
-    answer: Option<Way>,
+    /// `arrival` is the route back to where the packet at hand came from.
+    pub arrival: Route,
+    /// `answer` is the route that the chunks must take; with `None` they go with any packet.
+    answer: Option<Route>,
 }
 
 impl Waiting {
     /// `new` makes a queue in which nothing waits.
-    pub fn new(arrival: Way) -> Waiting {
+    pub fn new(arrival: Route) -> Waiting {
         Waiting { chunks: Vec::new(), arrival, answer: None }
     }
 
@@ -37,9 +37,9 @@ impl Waiting {
         self.chunks.len()
     }
 
-    /// Returns the way that the waiting chunks must go, if there is one.
+    /// Returns the route that the waiting chunks must take, if there is one.
     #[inline]
-    pub fn answer(&self) -> Option<Way> {
+    pub fn answer(&self) -> Option<Route> {
         self.answer
     }
 
@@ -48,9 +48,9 @@ impl Waiting {
         self.answer = Some(self.arrival);
     }
 
-    /// Makes the waiting chunks go this way.
-    pub fn go(&mut self, way: Way) {
-        self.answer = Some(way);
+    /// Makes the waiting chunks take this route.
+    pub fn go(&mut self, route: Route) {
+        self.answer = Some(route);
     }
 
     /// Makes the waiting chunks go with any packet.
@@ -88,7 +88,7 @@ impl Waiting {
         self.chunks.retain(|chunk| !stale(chunk));
     }
 
-    /// Moves chunks into a packet that goes their way, in order while they fit; an empty packet
+    /// Moves chunks into a packet that takes their route, in order while they fit; an empty packet
     /// takes the first in any case.
     #[inline]
     pub fn lead(&mut self, draft: &mut Draft) {
@@ -122,10 +122,10 @@ impl Waiting {
         self.chunks.iter().map(Chunk::wire_len).sum()
     }
 
-    /// Changes the indices of paths in the ways as the removal of a path asks.
+    /// Changes the indices of paths in the routes as the removal of a path asks.
     pub fn follow(&mut self, removal: Removal) {
-        for way in [&mut self.arrival].into_iter().chain(&mut self.answer) {
-            way.path = removal.moved(way.path);
+        for route in [&mut self.arrival].into_iter().chain(&mut self.answer) {
+            route.path = removal.moved(route.path);
         }
     }
 
@@ -141,7 +141,7 @@ mod tests {
     use anabranch_units::Serial32;
     use anabranch_wire::Addr;
 
-    const WAY: Way = Way { path: 0, from: Addr(0) };
+    const ROUTE: Route = Route { path: 0, source: Addr(0) };
 
     fn kinds(draft: &Draft) -> Vec<u8> {
         draft.chunks.iter().map(|chunk| chunk.kind()).collect()
@@ -149,11 +149,11 @@ mod tests {
 
     #[test]
     fn what_fits_leaves_in_order_and_the_first_in_any_case() {
-        let mut waiting = Waiting::new(WAY);
+        let mut waiting = Waiting::new(ROUTE);
         let error = |len| Chunk::Heartbeat(vec![0; len].into());
         waiting.push(error(500));
         waiting.push_answer(Chunk::CookieAck);
-        assert_eq!(waiting.answer().map(|way| way.path), Some(0));
+        assert_eq!(waiting.answer().map(|route| route.path), Some(0));
         let mut small = Draft::new(300);
         waiting.lead(&mut small);
         assert_eq!(kinds(&small), [4], "nothing is left for the other");
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn a_peer_cannot_make_them_many() {
-        let mut waiting = Waiting::new(WAY);
+        let mut waiting = Waiting::new(ROUTE);
         (0..20).for_each(|_| waiting.push(Chunk::CookieAck));
         assert_eq!(waiting.len(), MOST);
         waiting.insist(Chunk::CookieAck);
@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn there_is_one_shutdown_at_a_time() {
-        let mut waiting = Waiting::new(WAY);
+        let mut waiting = Waiting::new(ROUTE);
         waiting.push_once(Chunk::Shutdown(Serial32(1)));
         waiting.push_once(Chunk::Shutdown(Serial32(2)));
         waiting.push_once(Chunk::ShutdownAck);

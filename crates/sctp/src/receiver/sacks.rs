@@ -1,8 +1,8 @@
-//! This machine decides when what has arrived is acknowledged, and on which way (RFC 9260 §6.2,
+//! This machine decides when what has arrived is acknowledged, and over which route (RFC 9260 §6.2,
 //! §6.4).
 
 use crate::config::Config;
-use crate::way::Way;
+use crate::route::Route;
 use anabranch_endpoint::Timer;
 use anabranch_units::{Serial32, Time};
 
@@ -33,22 +33,22 @@ pub(crate) struct Sacks {
     told: Told,
     /// `timer` is that of the delayed SACK.
     pub timer: Timer,
-    /// `way` leads back to where the last packet with data came from.
-    pub way: Way,
+    /// `route` leads back to where the last packet with data came from.
+    pub route: Route,
     /// `echo` is the timestamp that the next SACK echoes: the oldest since the last one.
     pub echo: Option<u64>,
 }
 
 impl Sacks {
-    /// `new` makes the machine before anything has arrived; SACKs will go `way`.
-    pub fn new(way: Way) -> Sacks {
+    /// `new` makes the machine before anything has arrived; SACKs will take `route`.
+    pub fn new(route: Route) -> Sacks {
         Sacks {
             now: false,
             unsacked: 0,
             duplicates: Vec::new(),
             told: Told::Nothing,
             timer: Timer::IDLE,
-            way,
+            route,
             echo: None,
         }
     }
@@ -89,12 +89,12 @@ impl Sacks {
         self.now = true;
     }
 
-    /// Notes that a packet with data came on `way`, and decides whether its SACK may be delayed
+    /// Notes that a packet with data came over `route`, and decides whether its SACK may be delayed
     /// (RFC 9260 §5.1, §6.2, §6.7). `has_gaps` says whether TSNs before the highest one are missing
     /// now.
     #[inline]
-    pub fn on_packet(&mut self, way: Way, has_gaps: bool, config: &Config) {
-        self.way = way;
+    pub fn on_packet(&mut self, route: Route, has_gaps: bool, config: &Config) {
+        self.route = route;
         self.unsacked += 1;
         let delayed = config.concurrent.is_some_and(|c| c.delayed_ack);
         self.now |= self.unsacked >= config.sack_frequency || (has_gaps && !delayed);
@@ -161,11 +161,11 @@ mod tests {
     use anabranch_units::Span;
     use anabranch_wire::Addr;
 
-    const WAY: Way = Way { path: 0, from: Addr(0) };
+    const ROUTE: Route = Route { path: 0, source: Addr(0) };
 
     fn sacks_after_the_first() -> Sacks {
-        let mut sacks = Sacks::new(WAY);
-        sacks.on_packet(WAY, false, &Config::rfc9260());
+        let mut sacks = Sacks::new(ROUTE);
+        sacks.on_packet(ROUTE, false, &Config::rfc9260());
         assert!(sacks.is_due(), "RFC 9260 §5.1: the first at once");
         sacks.take(false);
         sacks
@@ -176,15 +176,15 @@ mod tests {
     fn every_second_packet_is_acknowledged_at_once() {
         let config = Config::rfc9260();
         let mut sacks = sacks_after_the_first();
-        sacks.on_packet(WAY, false, &config);
+        sacks.on_packet(ROUTE, false, &config);
         sacks.delay(Time::ZERO, &config);
         assert!(!sacks.is_due() && sacks.is_waiting());
         assert_eq!(sacks.timer.deadline(), Time::ZERO + Span::from_millis(200));
-        sacks.on_packet(WAY, false, &config);
+        sacks.on_packet(ROUTE, false, &config);
         assert!(sacks.is_due());
         sacks.take(false);
         assert!(!sacks.is_due() && !sacks.is_waiting() && !sacks.timer.is_armed());
-        sacks.on_packet(WAY, false, &config);
+        sacks.on_packet(ROUTE, false, &config);
         sacks.delay(Time::ZERO, &config);
         sacks.on_timer();
         assert!(sacks.is_due() && !sacks.timer.is_armed());
@@ -197,10 +197,10 @@ mod tests {
         for (prompt_fill, at_once) in [(false, false), (true, true)] {
             let config = Config { prompt_fill, ..Config::rfc9260() };
             let mut sacks = sacks_after_the_first();
-            sacks.on_packet(WAY, true, &config);
+            sacks.on_packet(ROUTE, true, &config);
             assert!(sacks.is_due());
             sacks.take(true);
-            sacks.on_packet(WAY, false, &config);
+            sacks.on_packet(ROUTE, false, &config);
             assert_eq!(sacks.is_due(), at_once);
         }
     }
@@ -222,7 +222,7 @@ mod tests {
             [(false, false, false), (true, false, true), (false, true, true)]
         {
             let mut sacks = sacks_after_the_first();
-            sacks.on_packet(WAY, gaps, &config);
+            sacks.on_packet(ROUTE, gaps, &config);
             if duplicate {
                 sacks.note_duplicate(Serial32(1));
             }

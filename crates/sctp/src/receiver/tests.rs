@@ -6,11 +6,11 @@ use anabranch_wire::sctp::DataChunk;
 use anabranch_wire::{Addr, Payload};
 
 const BUFFER: u32 = 3000;
-const WAY: Way = Way { path: 0, from: Addr(0) };
+const ROUTE: Route = Route { path: 0, source: Addr(0) };
 
 /// The peer begins with TSN 100, on two streams.
 fn receiver() -> Receiver {
-    let mut receiver = Receiver::new(10, BUFFER, None, WAY);
+    let mut receiver = Receiver::new(10, BUFFER, None, ROUTE);
     receiver.begin(Serial32(100), 2);
     receiver
 }
