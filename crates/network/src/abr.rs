@@ -33,9 +33,9 @@ use port::Port;
 use source::{EndSystem, Turn};
 use std::collections::VecDeque;
 
-/// `WayConfig` describes the virtual channel in place of a link's line, in one direction.
+/// `DirectionConfig` describes the virtual channel in place of a link's line, in one direction.
 #[derive(Clone, PartialEq, Debug)]
-pub struct WayConfig {
+pub struct DirectionConfig {
     /// `link` is the direction of the link that the channel serves.
     pub link: LinkId,
     /// Lines and the direction in which each is passed, 0 or 1, in order; one at least.
@@ -97,10 +97,10 @@ pub struct Atm {
     /// `ports` has the ports of the lines, two for each.
     ports: Vec<Port>,
     /// Two for each virtual channel, of which each is the source of one direction.
-    ways: Vec<Way>,
-    /// `of_link` has the way of each link that has one.
+    directions: Vec<Direction>,
+    /// `of_link` has the direction of each link that has one.
     of_link: Vec<Option<u32>>,
-    /// `dates` has the time of the next event of each port, then of each way.
+    /// `dates` has the time of the next event of each port, then of each direction.
     dates: Vec<Time>,
     /// The computation of exact rates, if a port asks for it.
     shares: Option<Shares>,
@@ -114,7 +114,7 @@ pub struct Atm {
 }
 
 #[derive(Debug)]
-struct Way {
+struct Direction {
     link: LinkId,
     path: Vec<u32>,
     end: EndSystem,
@@ -123,78 +123,89 @@ struct Way {
 }
 
 impl Atm {
-    /// Makes idle lines and virtual channels; the ways `2 i` and `2 i + 1` are the directions of
+    /// Makes idle lines and virtual channels; `2 i` and `2 i + 1` are the two directions of
     /// one, over the same lines. Configurations are valid.
-    pub fn new(lines: &[LineConfig], ways: &[WayConfig]) -> Atm {
+    pub fn new(lines: &[LineConfig], directions: &[DirectionConfig]) -> Atm {
         let mut ports: Vec<Port> = Vec::with_capacity(lines.len() * 2);
         for line in lines {
-            ports.extend(line.rates.iter().map(|rate| Port::new(line, *rate, ways.len())));
+            ports.extend(line.rates.iter().map(|rate| Port::new(line, *rate, directions.len())));
         }
-        let links = ways.iter().map(|way| way.link.0 as usize + 1).max().unwrap_or(0);
+        let links =
+            directions.iter().map(|direction| direction.link.0 as usize + 1).max().unwrap_or(0);
         let mut of_link = vec![None; links];
-        for (number, way) in ways.iter().enumerate() {
-            of_link[way.link.0 as usize] = Some(number as u32);
-            way.path.iter().for_each(|(line, way)| ports[line * 2 + way].allocation.admit());
+        for (number, direction) in directions.iter().enumerate() {
+            of_link[direction.link.0 as usize] = Some(number as u32);
+            for (line, side) in &direction.path {
+                ports[line * 2 + side].allocation.admit();
+            }
         }
         let interval = |port: &Port| match &port.allocation {
             Allocation::MaxMin(max_min) => Some(max_min.interval),
             Allocation::Erica(_) | Allocation::Efci(_) => None,
         };
         let shares = Shares::new(ports.iter().filter_map(interval));
-        let dates = vec![Time::NEVER; ports.len() + ways.len()];
-        let way = |config: &WayConfig| Way {
+        let dates = vec![Time::NEVER; ports.len() + directions.len()];
+        let direction = |config: &DirectionConfig| Direction {
             link: config.link,
-            path: config.path.iter().map(|(line, way)| (line * 2 + way) as u32).collect(),
+            path: config.path.iter().map(|(line, side)| (line * 2 + side) as u32).collect(),
             end: EndSystem::new(&config.source),
             under_way: VecDeque::new(),
         };
-        let ways = ways.iter().map(way).collect();
-        let mut atm =
-            Atm { ports, ways, of_link, dates, shares, known: Vec::new(), handled: 0, notes: None };
+        let directions = directions.iter().map(direction).collect();
+        let mut atm = Atm {
+            ports,
+            directions,
+            of_link,
+            dates,
+            shares,
+            known: Vec::new(),
+            handled: 0,
+            notes: None,
+        };
         atm.compute_shares(0.0);
         atm
     }
 
     /// Returns whether the link's line is a virtual channel.
     pub fn has(&self, link: LinkId) -> bool {
-        self.way(link).is_some()
+        self.direction(link).is_some()
     }
 
-    fn way(&self, link: LinkId) -> Option<usize> {
-        self.of_link.get(link.0 as usize).copied().flatten().map(|way| way as usize)
+    fn direction(&self, link: LinkId) -> Option<usize> {
+        self.of_link.get(link.0 as usize).copied().flatten().map(|direction| direction as usize)
     }
 
     /// Hears that packets wait at the link.
     pub fn packets_wait(&mut self, now: Time, link: LinkId) {
-        if let Some(way) = self.way(link) {
-            self.ways[way].end.has_packets = true;
-            self.set_due(way, now);
+        if let Some(direction) = self.direction(link) {
+            self.directions[direction].end.has_packets = true;
+            self.set_due(direction, now);
         }
     }
 
     /// Takes the next packet of the link, which is cut into cells from now on; `more` wait behind
     /// it.
     pub fn load(&mut self, now: Time, link: LinkId, octets: u32, more: bool) {
-        let Some(number) = self.way(link) else { return };
-        let way = &mut self.ways[number];
-        let packet = way.end.load(octets);
-        way.end.has_packets = more;
-        way.under_way.push_back((packet, way.end.cells_left()));
+        let Some(number) = self.direction(link) else { return };
+        let direction = &mut self.directions[number];
+        let packet = direction.end.load(octets);
+        direction.end.has_packets = more;
+        direction.under_way.push_back((packet, direction.end.cells_left()));
         self.set_due(number, now);
     }
 
     /// Hears that the link had no packet to give.
     pub fn nothing_waits(&mut self, now: Time, link: LinkId) {
-        if let Some(way) = self.way(link) {
-            self.ways[way].end.has_packets = false;
-            self.set_due(way, now);
+        if let Some(direction) = self.direction(link) {
+            self.directions[direction].end.has_packets = false;
+            self.set_due(direction, now);
         }
     }
 
     /// Returns the allowed cell rate of the link's source, in cells a second; 0 for a link without
     /// one.
     pub fn rate(&self, link: LinkId) -> f64 {
-        self.way(link).map_or(0.0, |way| self.ways[way].end.rate())
+        self.direction(link).map_or(0.0, |direction| self.directions[direction].end.rate())
     }
 
     /// Returns the present rate in octets of packets: payloads less forward RM cells, without
@@ -203,8 +214,8 @@ impl Atm {
     /// # Panics
     /// When the link has no source.
     pub fn net_rate(&self, link: LinkId) -> Rate {
-        let way = self.way(link).expect("the link is a virtual channel");
-        self.ways[way].end.net_rate()
+        let direction = self.direction(link).expect("the link is a virtual channel");
+        self.directions[direction].end.net_rate()
     }
 
     /// Returns the time of the next event.
@@ -232,7 +243,7 @@ impl Atm {
             }
             let event = match source.checked_sub(self.ports.len()) {
                 None => self.arrive(at, source),
-                Some(way) => self.send(at, way),
+                Some(direction) => self.send(at, direction),
             };
             if event.is_some() {
                 return (at, event);
@@ -262,27 +273,27 @@ impl Atm {
         [self.ports[2 * line].counters(), self.ports[2 * line + 1].counters()]
     }
 
-    fn set_due(&mut self, way: usize, now: Time) {
-        self.dates[self.ports.len() + way] = self.ways[way].end.due(now);
+    fn set_due(&mut self, direction: usize, now: Time) {
+        self.dates[self.ports.len() + direction] = self.directions[direction].end.due(now);
     }
 
     /// Handles the time at which a source may send a cell.
     fn send(&mut self, now: Time, number: usize) -> Option<AtmEvent> {
-        let way = &mut self.ways[number];
-        let before = way.end.rate();
-        match way.end.turn(now) {
-            Turn::NeedsPacket => Some(AtmEvent::Wants(way.link)),
+        let direction = &mut self.directions[number];
+        let before = direction.end.rate();
+        match direction.end.turn(now) {
+            Turn::NeedsPacket => Some(AtmEvent::Wants(direction.link)),
             Turn::Rests => {
                 self.set_due(number, now);
                 None
             }
             Turn::Send(kind) => {
-                let port = way.path[0] as usize;
-                if way.end.rate() != before {
+                let port = direction.path[0] as usize;
+                if direction.end.rate() != before {
                     self.note_rate(now, number);
                 }
                 self.set_due(number, now);
-                self.offer(now, port, Cell { way: number as u32, hop: 0, kind })
+                self.offer(now, port, Cell { direction: number as u32, hop: 0, kind })
             }
         }
     }
@@ -301,9 +312,9 @@ impl Atm {
             }
             // Without the end of a packet nobody waits for it; another cell is missed there.
             (None, Kind::Data { packet, last: true, .. }) => {
-                let way = &mut self.ways[cell.way as usize];
-                way.under_way.retain(|under_way| under_way.0 != packet);
-                Some(AtmEvent::Lost { link: way.link, packet })
+                let direction = &mut self.directions[cell.direction as usize];
+                direction.under_way.retain(|under_way| under_way.0 != packet);
+                Some(AtmEvent::Lost { link: direction.link, packet })
             }
             (None, _) => None,
         }
@@ -315,34 +326,34 @@ impl Atm {
         self.dates[port] = self.ports[port].next_arrival();
         if let Kind::Backward(rm) = &mut cell.kind {
             // Here the line's other direction begins, which the data go over.
-            self.ports[port ^ 1].allocation.on_backward(now, cell.way ^ 1, rm);
+            self.ports[port ^ 1].allocation.on_backward(now, cell.direction ^ 1, rm);
         }
         cell.hop += 1;
-        let (number, peer) = (cell.way as usize, cell.way as usize ^ 1);
-        if let Some(next) = self.ways[number].path.get(cell.hop as usize) {
+        let (number, peer) = (cell.direction as usize, cell.direction as usize ^ 1);
+        if let Some(next) = self.directions[number].path.get(cell.hop as usize) {
             let next = *next as usize;
             return self.offer(now, next, cell);
         }
         match cell.kind {
             Kind::Forward(rm) => {
-                self.ways[peer].end.turn_round(rm);
+                self.directions[peer].end.turn_round(rm);
                 self.set_due(peer, now);
                 None
             }
             Kind::Backward(rm) => {
-                if self.ways[peer].end.on_backward(&rm) {
+                if self.directions[peer].end.on_backward(&rm) {
                     self.note_rate(now, peer);
                     self.set_due(peer, now);
                 }
                 None
             }
             Kind::Data { packet, last, congestion } => {
-                let received = self.ways[peer].end.receive(last, congestion)?;
-                let way = &mut self.ways[number];
-                let link = way.link;
+                let received = self.directions[peer].end.receive(last, congestion)?;
+                let direction = &mut self.directions[number];
+                let link = direction.link;
                 // AAL5's length and CRC: what lost a cell, or has cells of another before it.
-                let (front, cells) = way.under_way.pop_front()?;
-                debug_assert_eq!(front, packet, "cells of a way keep their order");
+                let (front, cells) = direction.under_way.pop_front()?;
+                debug_assert_eq!(front, packet, "cells of a direction keep their order");
                 Some(match received == cells {
                     true => AtmEvent::Arrived { link, packet },
                     false => AtmEvent::Lost { link, packet },
@@ -351,9 +362,9 @@ impl Atm {
         }
     }
 
-    fn note_rate(&mut self, at: Time, way: usize) {
+    fn note_rate(&mut self, at: Time, direction: usize) {
         if let Some(notes) = &mut self.notes {
-            let Way { link, end, .. } = &self.ways[way];
+            let Direction { link, end, .. } = &self.directions[direction];
             notes.push(CellNote::Rate { link: *link, at, cells: end.rate() });
         }
     }
@@ -361,18 +372,18 @@ impl Atm {
     /// Computes exact rates for the ports that tell them; `elapsed` seconds after the last time.
     #[cold]
     fn compute_shares(&mut self, elapsed: f64) {
-        let mut known = vec![(false, 0); self.ways.len()];
+        let mut known = vec![(false, 0); self.directions.len()];
         let mut capacity = vec![f64::INFINITY; self.ports.len()];
         for port in &mut self.ports {
             let Allocation::MaxMin(max_min) = &mut port.allocation else { continue };
-            for (way, cells) in max_min.cells.iter_mut().enumerate() {
+            for (direction, cells) in max_min.cells.iter_mut().enumerate() {
                 let [own, answers] = std::mem::take(cells);
-                known[way].0 |= own > 0;
-                known[way].1 = known[way].1.max(answers);
+                known[direction].0 |= own > 0;
+                known[direction].1 = known[direction].1.max(answers);
             }
         }
-        for (way, known) in self.ways.iter().zip(&mut known) {
-            known.0 |= way.end.has_data();
+        for (direction, known) in self.directions.iter().zip(&mut known) {
+            known.0 |= direction.end.has_data();
             known.1 = if known.0 { 0 } else { known.1 };
         }
         if known == self.known && elapsed > 0.0 {
@@ -383,25 +394,25 @@ impl Atm {
                 *capacity = max_min.target;
             }
         }
-        let mut input: Vec<(Option<f64>, Vec<u32>)> = Vec::with_capacity(self.ways.len());
-        for (way, (in_use, answers)) in self.ways.iter().zip(&known) {
+        let mut input: Vec<(Option<f64>, Vec<u32>)> = Vec::with_capacity(self.directions.len());
+        for (direction, (in_use, answers)) in self.directions.iter().zip(&known) {
             if *answers > 0 && elapsed > 0.0 {
-                for port in &way.path {
+                for port in &direction.path {
                     let left = &mut capacity[*port as usize];
                     *left = (*left - f64::from(*answers) / elapsed).max(1.0);
                 }
             }
-            input.push((in_use.then_some(way.end.peak()), way.path.clone()));
+            input.push((in_use.then_some(direction.end.peak()), direction.path.clone()));
         }
         let mut filled = fill(&capacity, &input);
-        for number in 0..self.ways.len() {
+        for number in 0..self.directions.len() {
             let filled = filled[number].take().or_else(|| {
-                input[number].0 = Some(self.ways[number].end.peak());
+                input[number].0 = Some(self.directions[number].end.peak());
                 let joined = fill(&capacity, &input)[number].take();
                 input[number].0 = None;
                 joined
             });
-            for port in &self.ways[number].path {
+            for port in &self.directions[number].path {
                 let Allocation::MaxMin(max_min) = &mut self.ports[*port as usize].allocation else {
                     continue;
                 };

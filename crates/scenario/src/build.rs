@@ -17,7 +17,7 @@ use crate::schema::{
 use crate::transport::Transport;
 use anabranch_endpoint::{Demultiplex, Generator, Seed};
 use anabranch_media::voice::Call;
-use anabranch_network::abr::WayConfig;
+use anabranch_network::abr::DirectionConfig;
 use anabranch_network::{FlowPaths, ImpairmentConfig, ImpairmentKind, LinkConfig, QueueConfig};
 use anabranch_sim::{
     App, BuildError, DatagramSpec, Duration, DurationLaw, FlowId, LinkId, MessageTraffic, NodeId,
@@ -297,7 +297,7 @@ fn add_atm(
         for (way, direction) in [&link.forward, &link.reverse].into_iter().enumerate() {
             if let Some((source, passed)) = &direction.cells {
                 let path = passed.iter().map(|(line, way)| (number_of_line[line], *way)).collect();
-                ways.push(WayConfig { link: links[2 * i + way].1, path, source: *source });
+                ways.push(DirectionConfig { link: links[2 * i + way].1, path, source: *source });
             }
         }
     }

@@ -23,7 +23,7 @@ use crate::simulation::{Flow, Layout, Scheduled, Simulation};
 use crate::tournament::Tournament;
 use crate::traffic::Traffic;
 use anabranch_endpoint::{Generator, Taken};
-use anabranch_network::abr::{Atm, LineConfig, WayConfig};
+use anabranch_network::abr::{Atm, DirectionConfig, LineConfig};
 use anabranch_network::{
     Channel, ChannelConfig, ConfigError, Link, LinkConfig, LinkId, NodeId, PacketPool, Regulator,
     RegulatorConfig, Topology,
@@ -310,7 +310,7 @@ impl<E: FlowEndpoint> SimulationBuilder<E> {
 
     /// Makes the lines of links virtual channels over these ATM lines; once, with all of them. Each
     /// link is given in both directions, one after the other, and has a transmitter of cells.
-    pub fn atm(&mut self, lines: &[(String, LineConfig)], ways: &[WayConfig]) {
+    pub fn atm(&mut self, lines: &[(String, LineConfig)], ways: &[DirectionConfig]) {
         for (name, line) in lines {
             if let Err(error) = line.validate() {
                 self.fail(BuildError::Channel { name: name.clone(), error });

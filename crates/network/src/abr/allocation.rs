@@ -77,16 +77,16 @@ impl AllocationConfig {
 
     /// Makes the algorithm for a port of this rate, in a network with so many directions of virtual
     /// channels.
-    pub(super) fn build(&self, rate: Rate, ways: usize) -> Allocation {
+    pub(super) fn build(&self, rate: Rate, directions: usize) -> Allocation {
         let cells = cells_per_second(rate);
         match self {
             AllocationConfig::Erica(erica) => {
                 let interval = erica.interval.unwrap_or_else(|| usual_interval(rate));
-                Allocation::Erica(Erica::new(erica.target * cells, interval, ways))
+                Allocation::Erica(Erica::new(erica.target * cells, interval, directions))
             }
             AllocationConfig::MaxMin(max_min) => {
                 let interval = max_min.interval.unwrap_or_else(|| usual_interval(rate));
-                Allocation::MaxMin(MaxMin::new(max_min.target * cells, interval, ways))
+                Allocation::MaxMin(MaxMin::new(max_min.target * cells, interval, directions))
             }
             AllocationConfig::Efci(efci) => Allocation::Efci(Efci::new(efci)),
         }
@@ -126,18 +126,18 @@ impl Allocation {
         }
     }
 
-    /// A backward RM cell passes the switch, about data of `way`, which the port carries.
-    pub(super) fn on_backward(&mut self, now: Time, way: u32, rm: &mut Rm) {
+    /// A backward RM cell passes the switch, about data of `direction`, which the port carries.
+    pub(super) fn on_backward(&mut self, now: Time, direction: u32, rm: &mut Rm) {
         let cells = match self {
-            Allocation::Erica(erica) => erica.explicit_rate(now, way),
-            Allocation::MaxMin(max_min) => max_min.explicit_rate(way),
+            Allocation::Erica(erica) => erica.explicit_rate(now, direction),
+            Allocation::MaxMin(max_min) => max_min.explicit_rate(direction),
             Allocation::Efci(_) => return,
         };
         rm.explicit = rm.explicit.min(RateField::of(cells));
     }
 }
 
-/// It is of the flow of data that the way is for: a backward RM cell is of the other way's.
+/// The cell belongs to the data of its direction: a backward RM cell is about the other direction's.
 fn is_of_flow(cell: &Cell) -> bool {
     !matches!(cell.kind, Kind::Backward(_))
 }

@@ -119,7 +119,7 @@ pub enum Kind {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Cell {
     /// The direction of a virtual channel that it travels in.
-    pub way: u32,
+    pub direction: u32,
     /// Number of ports of that direction that it has passed.
     pub hop: u32,
     /// `kind` is what it carries: data or resource management.

@@ -57,7 +57,7 @@ impl PortCounters {
 }
 
 impl Port {
-    pub(super) fn new(config: &LineConfig, rate: Rate, ways: usize) -> Port {
+    pub(super) fn new(config: &LineConfig, rate: Rate, directions: usize) -> Port {
         Port {
             cell_time: rate.time_for(CELL),
             delay: config.delay,
@@ -65,7 +65,7 @@ impl Port {
             free_at: Time::ZERO,
             ring: VecDeque::new(),
             departed: 0,
-            allocation: config.allocation.build(rate, ways),
+            allocation: config.allocation.build(rate, directions),
             counters: PortCounters::default(),
         }
     }

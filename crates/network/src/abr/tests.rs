@@ -19,17 +19,17 @@ struct Rig {
 
 impl Rig {
     fn new(lines: &[LineConfig], paths: &[&[usize]], source: VcConfig) -> Rig {
-        let mut ways = Vec::new();
+        let mut directions = Vec::new();
         for (vc, path) in paths.iter().enumerate() {
             let there: Vec<_> = path.iter().map(|line| (*line, 0)).collect();
             let back = path.iter().rev().map(|line| (*line, 1)).collect();
             for (direction, path) in [there, back].into_iter().enumerate() {
                 let link = LinkId((2 * vc + direction) as u32);
-                ways.push(WayConfig { link, path, source });
+                directions.push(DirectionConfig { link, path, source });
             }
         }
         let (arrived, lost, next) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-        let mut atm = Atm::new(lines, &ways);
+        let mut atm = Atm::new(lines, &directions);
         atm.keep_notes(true);
         Rig { atm, sends: BTreeMap::new(), arrived, lost, next, loads: 0 }
     }
@@ -301,7 +301,7 @@ fn a_packet_that_lost_a_cell_is_lost() {
     assert_eq!(there.most_waiting, 20);
     let (lost, arrived) = (rig.lost[&0], rig.arrived[&0].len() as u32);
     assert!(lost > 10, "{lost}");
-    assert_eq!(rig.loads, arrived + lost + rig.atm.ways[0].under_way.len() as u32);
+    assert_eq!(rig.loads, arrived + lost + rig.atm.directions[0].under_way.len() as u32);
     // The tail of the first packet was dropped, so that the next fails for the cells before it.
     assert!(there.dropped >= u64::from(lost) / 2, "{there:?} {lost}");
 }

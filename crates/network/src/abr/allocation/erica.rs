@@ -50,8 +50,8 @@ pub(in crate::abr) struct Erica {
     /// `begun` is the start of the averaging interval.
     begun: Time,
     cells: u64,
-    ways: Vec<Way>,
-    /// `active` is how many of `ways` were seen in this interval.
+    directions: Vec<Direction>,
+    /// `active` is how many of `directions` were seen in this interval.
     active: u32,
     overload: f64,
     fair_share: f64,
@@ -62,9 +62,9 @@ pub(in crate::abr) struct Erica {
     admitted: u32,
 }
 
-/// `Way` is what the port knows of a direction of a virtual channel.
+/// `Direction` is what the port knows of a direction of a virtual channel.
 #[derive(Clone, Copy, Default, Debug)]
-struct Way {
+struct Direction {
     /// `current` is the CCR of its last forward RM cell, in cells a second.
     current: f64,
     seen: bool,
@@ -73,13 +73,13 @@ struct Way {
 }
 
 impl Erica {
-    pub(super) fn new(target: f64, interval: Span, ways: usize) -> Erica {
+    pub(super) fn new(target: f64, interval: Span, directions: usize) -> Erica {
         Erica {
             target,
             interval,
             begun: Time::ZERO,
             cells: 0,
-            ways: vec![Way::default(); ways],
+            directions: vec![Direction::default(); directions],
             active: 0,
             overload: 1.0,
             fair_share: target,
@@ -102,19 +102,19 @@ impl Erica {
         if !is_of_flow(cell) {
             return;
         }
-        let way = &mut self.ways[cell.way as usize];
+        let direction = &mut self.directions[cell.direction as usize];
         if let Kind::Forward(rm) = cell.kind {
-            way.current = rm.current.cells();
+            direction.current = rm.current.cells();
         }
-        if !std::mem::replace(&mut way.seen, true) {
+        if !std::mem::replace(&mut direction.seen, true) {
             self.active += 1;
         }
     }
 
     /// Returns the rate that a source is told, in cells a second.
-    pub(super) fn explicit_rate(&mut self, now: Time, way: u32) -> f64 {
+    pub(super) fn explicit_rate(&mut self, now: Time, direction: u32) -> f64 {
         self.advance(now);
-        let Way { current, told, .. } = self.ways[way as usize];
+        let Direction { current, told, .. } = self.directions[direction as usize];
         if let Some(told) = told {
             return told;
         }
@@ -129,7 +129,7 @@ impl Erica {
         if current < RateField::of(self.fair_share).cells() {
             rate = rate.min(self.fair_share);
         }
-        self.ways[way as usize].told = Some(rate);
+        self.directions[direction as usize].told = Some(rate);
         rate
     }
 
@@ -152,8 +152,8 @@ impl Erica {
         self.most_before = self.most_now;
         self.most_now = self.fair_share;
         (self.cells, self.active) = (0, 0);
-        for way in &mut self.ways {
-            (way.seen, way.told) = (false, None);
+        for direction in &mut self.directions {
+            (direction.seen, direction.told) = (false, None);
         }
     }
 }
@@ -169,11 +169,11 @@ mod tests {
         Time::ZERO + Span::from_micros(us)
     }
 
-    /// In interval `n` each way sends so many data cells and tells so much.
-    fn interval(erica: &mut Erica, n: u64, ways: &[(u32, f64)]) {
-        for (way, (cells, current)) in ways.iter().enumerate() {
+    /// In interval `n` each direction sends so many data cells and tells so much.
+    fn interval(erica: &mut Erica, n: u64, directions: &[(u32, f64)]) {
+        for (direction, (cells, current)) in directions.iter().enumerate() {
             let rm = Rm { current: RateField::of(*current), ..Rm::default() };
-            let mut cell = Cell { way: way as u32, hop: 0, kind: Kind::Forward(rm) };
+            let mut cell = Cell { direction: direction as u32, hop: 0, kind: Kind::Forward(rm) };
             for _ in 0..*cells {
                 erica.on_cell(at(n * 1000), &cell);
                 cell.kind = Kind::Data { packet: 0, last: false, congestion: false };
@@ -208,7 +208,7 @@ mod tests {
     fn answers_are_load_alone() {
         let mut erica = Erica::new(10_000.0, INTERVAL, 2);
         interval(&mut erica, 0, &[(5, 4096.0)]);
-        let cell = Cell { way: 1, hop: 0, kind: Kind::Backward(Rm::default()) };
+        let cell = Cell { direction: 1, hop: 0, kind: Kind::Backward(Rm::default()) };
         (0..15).for_each(|_| erica.on_cell(at(500), &cell));
         assert_eq!(erica.explicit_rate(at(1000), 0), 10_000.0);
         assert_eq!(erica.overload, 2.0);

@@ -49,16 +49,21 @@ pub(in crate::abr) struct MaxMin {
 }
 
 impl MaxMin {
-    pub(super) fn new(target: f64, interval: Span, ways: usize) -> MaxMin {
-        MaxMin { target, interval, cells: vec![[0; 2]; ways], rates: vec![target; ways] }
+    pub(super) fn new(target: f64, interval: Span, directions: usize) -> MaxMin {
+        MaxMin {
+            target,
+            interval,
+            cells: vec![[0; 2]; directions],
+            rates: vec![target; directions],
+        }
     }
 
     pub(super) fn on_cell(&mut self, cell: &Cell) {
-        self.cells[cell.way as usize][usize::from(!is_of_flow(cell))] += 1;
+        self.cells[cell.direction as usize][usize::from(!is_of_flow(cell))] += 1;
     }
 
-    pub(super) fn explicit_rate(&self, way: u32) -> f64 {
-        self.rates[way as usize]
+    pub(super) fn explicit_rate(&self, direction: u32) -> f64 {
+        self.rates[direction as usize]
     }
 }
 
@@ -98,15 +103,16 @@ pub(in crate::abr) struct Filled {
 /// Ports that are no part of it have infinitely much.
 pub(in crate::abr) fn fill(
     capacity: &[f64],
-    ways: &[(Option<f64>, Vec<u32>)],
+    directions: &[(Option<f64>, Vec<u32>)],
 ) -> Vec<Option<Filled>> {
-    let mut rates: Vec<Option<Filled>> = vec![None; ways.len()];
+    let mut rates: Vec<Option<Filled>> = vec![None; directions.len()];
     let mut left = capacity.to_vec();
-    let mut open: Vec<usize> = (0..ways.len()).filter(|i| ways[*i].0.is_some()).collect();
+    let mut open: Vec<usize> =
+        (0..directions.len()).filter(|i| directions[*i].0.is_some()).collect();
     while !open.is_empty() {
         let mut users = vec![0_u32; capacity.len()];
         for i in &open {
-            for port in &ways[*i].1 {
+            for port in &directions[*i].1 {
                 users[*port as usize] += 1;
             }
         }
@@ -114,7 +120,7 @@ pub(in crate::abr) fn fill(
         let level = shares
             .map(|share| share.0.max(0.0) / f64::from(*share.1))
             .fold(f64::INFINITY, f64::min);
-        let least = open.iter().filter_map(|i| ways[*i].0).fold(f64::INFINITY, f64::min);
+        let least = open.iter().filter_map(|i| directions[*i].0).fold(f64::INFINITY, f64::min);
         let rate = level.min(least);
         let is_full = |port: &u32| {
             let port = *port as usize;
@@ -123,7 +129,7 @@ pub(in crate::abr) fn fill(
         let mut going = Vec::new();
         let mut stopped = Vec::new();
         for i in open {
-            let (peak, ports) = &ways[i];
+            let (peak, ports) = &directions[i];
             let full: Vec<u32> = ports.iter().copied().filter(is_full).collect();
             if full.is_empty() && peak.is_none_or(|peak| peak > rate) {
                 going.push(i);
@@ -132,7 +138,7 @@ pub(in crate::abr) fn fill(
                 stopped.push(i);
             }
         }
-        for port in stopped.iter().flat_map(|i| &ways[*i].1) {
+        for port in stopped.iter().flat_map(|i| &directions[*i].1) {
             left[*port as usize] -= rate;
         }
         open = going;
@@ -145,9 +151,10 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn rates(capacity: &[f64], ways: &[(f64, &[u32])]) -> Vec<f64> {
-        let ways: Vec<_> = ways.iter().map(|way| (Some(way.0), way.1.to_vec())).collect();
-        fill(capacity, &ways).into_iter().map(|share| share.unwrap().rate).collect()
+    fn rates(capacity: &[f64], directions: &[(f64, &[u32])]) -> Vec<f64> {
+        let directions: Vec<_> =
+            directions.iter().map(|direction| (Some(direction.0), direction.1.to_vec())).collect();
+        fill(capacity, &directions).into_iter().map(|share| share.unwrap().rate).collect()
     }
 
     /// Bertsekas and Gallager's example 6.9 in form: a parking lot, and a last line that is wider.
@@ -155,11 +162,13 @@ mod tests {
     fn a_parking_lot() {
         let inf = f64::INFINITY;
         let all: (f64, &[u32]) = (inf, &[0, 1, 2]);
-        let ways: &[(f64, &[u32])] = &[all, (inf, &[0]), (inf, &[0]), (inf, &[1]), (inf, &[2])];
-        assert_eq!(rates(&[90.0, 90.0, 100.0], ways), [30.0, 30.0, 30.0, 60.0, 70.0]);
+        let directions: &[(f64, &[u32])] =
+            &[all, (inf, &[0]), (inf, &[0]), (inf, &[1]), (inf, &[2])];
+        assert_eq!(rates(&[90.0, 90.0, 100.0], directions), [30.0, 30.0, 30.0, 60.0, 70.0]);
         // With a peak of 10 the others share what it leaves.
-        let ways: &[(f64, &[u32])] = &[(10.0, &[0, 1, 2]), (inf, &[0]), (inf, &[0]), (inf, &[1])];
-        assert_eq!(rates(&[90.0, 90.0, 100.0], ways), [10.0, 40.0, 40.0, 80.0]);
+        let directions: &[(f64, &[u32])] =
+            &[(10.0, &[0, 1, 2]), (inf, &[0]), (inf, &[0]), (inf, &[1])];
+        assert_eq!(rates(&[90.0, 90.0, 100.0], directions), [10.0, 40.0, 40.0, 80.0]);
         assert_eq!(fill(&[1.0], &[(None, vec![0])]), [None]);
         let over_both = (Some(inf), vec![0, 1]);
         let told = fill(&[8.0, 9.0], &[over_both.clone(), over_both]);
@@ -172,23 +181,23 @@ mod tests {
         #[test]
         fn every_rate_has_a_bottleneck(
             capacity in prop::collection::vec(1.0_f64..100.0, 1..6),
-            ways in prop::collection::vec((0.1_f64..80.0, prop::collection::btree_set(0_u32..6, 1..4)), 1..12),
+            directions in prop::collection::vec((0.1_f64..80.0, prop::collection::btree_set(0_u32..6, 1..4)), 1..12),
         ) {
             let lines = capacity.len() as u32;
-            let ways: Vec<(f64, Vec<u32>)> = ways
+            let directions: Vec<(f64, Vec<u32>)> = directions
                 .into_iter()
                 .map(|(peak, ports)| {
                     let ports: std::collections::BTreeSet<u32> = ports.iter().map(|port| port % lines).collect();
                     (peak, ports.into_iter().collect())
                 })
                 .collect();
-            let input: Vec<_> = ways.iter().map(|way| (Some(way.0), way.1.clone())).collect();
+            let input: Vec<_> = directions.iter().map(|direction| (Some(direction.0), direction.1.clone())).collect();
             let found: Vec<f64> = fill(&capacity, &input).into_iter().map(|share| share.unwrap().rate).collect();
             let load = |port: u32| {
-                let on = ways.iter().zip(&found).filter(|zip| zip.0.1.contains(&port));
+                let on = directions.iter().zip(&found).filter(|zip| zip.0.1.contains(&port));
                 on.map(|on| *on.1).collect::<Vec<_>>()
             };
-            for ((peak, ports), rate) in ways.iter().zip(&found) {
+            for ((peak, ports), rate) in directions.iter().zip(&found) {
                 let is_bottleneck = |port: &u32| {
                     let rates = load(*port);
                     let is_full = rates.iter().sum::<f64>() >= capacity[*port as usize] * (1.0 - 1e-6);
