@@ -109,7 +109,7 @@ fn read_to_run(
     let read = || Scenario::with_overrides(text, file, overrides);
     let mut scenario = guarded(py, read)?.map_err(input_error)?;
     let library = PythonLibrary::new(file);
-    if scenario.has_own_algorithms() {
+    if scenario.has_custom_algorithms() {
         scenario.bind(&library).map_err(|error| input_error(error.in_file(file)))?;
     }
     Ok((scenario, library.has_classes()))

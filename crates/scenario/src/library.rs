@@ -61,14 +61,14 @@ type Find<'a, F> = &'a dyn Fn(&str, &Options) -> Result<Found<F>, String>;
 
 impl Scenario {
     /// Whether it names algorithms of the user's own.
-    pub fn has_own_algorithms(&self) -> bool {
+    pub fn has_custom_algorithms(&self) -> bool {
         self.flows.iter().any(|flow| custom::in_protocol(&flow.protocol))
             || self.links.iter().any(custom::in_link)
     }
 
     /// Refuses algorithms of the user's own that nobody has looked up.
     pub(crate) fn check_bound(&self) -> Result<(), InputError> {
-        if self.has_own_algorithms() { self.clone().bind(&Empty) } else { Ok(()) }
+        if self.has_custom_algorithms() { self.clone().bind(&Empty) } else { Ok(()) }
     }
 
     /// Looks up the algorithms of the user's own that were not looked up yet.

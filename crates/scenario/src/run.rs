@@ -150,7 +150,7 @@ fn plan(
     if options.cores <= 1 {
         return None;
     }
-    if scenario.has_own_algorithms() {
+    if scenario.has_custom_algorithms() {
         return Some(Err("it has algorithms of the user's own".to_owned()));
     }
     let plan = match options.divide_always {

@@ -25,12 +25,12 @@ pub(super) fn or_own(key: &'static str, known: Shape) -> Shape {
         Shape::Any(shapes) => shapes,
         one => vec![one],
     };
-    shapes.extend([Shape::Pattern(OWN), Shape::Open(own_table(key))]);
+    shapes.extend([Shape::Pattern(OWN), Shape::Open(custom_table(key))]);
     Shape::Any(shapes)
 }
 
 /// A table that names an algorithm of the user's own in `key`; other fields are its options.
-pub(super) fn own_table(key: &'static str) -> shape::Table {
+pub(super) fn custom_table(key: &'static str) -> shape::Table {
     let field = |name, says, default, shape| Field { name, says, default, shape };
     let name = "file and class of an algorithm of your own, [`FILE.py:CLASS`](your-algorithm.md); a window \
                 algorithm may be a shared library, `FILE.so`";

@@ -32,7 +32,7 @@ pub(super) fn kind() -> impl Kind<Value = Option<RegulatorConfig>> {
 fn shape() -> Shape {
     let Some(usual) = usual(REGULATORS[0].name) else { return Shape::Text };
     let table = Form::described(|form| fields(form, &mut RegulatorConfig::new(usual)));
-    let mut own = custom::own_table("law");
+    let mut own = custom::custom_table("law");
     own.fields.extend(table.fields.iter().cloned());
     Shape::Any(vec![Shape::Table(table), Shape::Open(own)])
 }
