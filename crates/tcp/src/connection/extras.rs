@@ -10,8 +10,8 @@ use super::limits::Limits;
 use super::mtu_probe::MtuProbe;
 use super::nagle::Hold;
 use super::offload::Offload;
-use super::part::Part;
 use super::push::Marks;
+use super::subflow::Subflow;
 use super::urgent::Urgent;
 use anabranch_endpoint::Timer;
 use anabranch_units::Time;
@@ -24,7 +24,7 @@ pub(super) struct Extras(Option<Box<Inside>>);
 /// `Inside` the box are machines, each of which is explained in its file.
 #[derive(Debug, Default)]
 pub(super) struct Inside {
-    /// `others` says that more is used than the part, which concerns few procedures.
+    /// `others` says that more is used than `subflow`, which concerns few procedures.
     others: bool,
     /// `ecn` is ECN as both SYNs agreed on it.
     pub ecn: Option<EcnState>,
@@ -51,8 +51,8 @@ pub(super) struct Inside {
     /// `queued` is what came with the peer's SYN in SYN-SENT, text and FIN, until the connection is
     /// established.
     pub queued: Option<(Payload, bool)>,
-    /// `part` is what is kept of a whole that the connection is a part of.
-    pub part: Part,
+    /// `subflow` is what is kept of a whole that the connection is a part of.
+    pub subflow: Subflow,
     /// `marks` are the pushes, where the user marks any.
     pub marks: Option<Marks>,
     /// `offload` is the packet of several segments that leaves, where segmentation is offloaded.
@@ -92,13 +92,13 @@ impl ExtraDue {
 }
 
 impl Extras {
-    /// Returns the machines, if there are any but the part.
+    /// Returns the machines, if there are any but the subflow's.
     #[inline]
     pub fn some(&mut self) -> Option<&mut Inside> {
         self.0.as_deref_mut().filter(|inside| inside.others)
     }
 
-    /// There are no machines but the part.
+    /// There are no machines but the subflow's.
     #[inline]
     pub fn is_plain(&self) -> bool {
         self.0.as_ref().is_none_or(|inside| !inside.others)
@@ -118,14 +118,14 @@ impl Extras {
 
     /// Returns what is kept of a whole that the connection is a part of.
     #[inline]
-    pub fn part(&self) -> Option<&Part> {
-        self.0.as_deref().map(|inside| &inside.part)
+    pub fn subflow(&self) -> Option<&Subflow> {
+        self.0.as_deref().map(|inside| &inside.subflow)
     }
 
     /// Returns the same, made if need be.
     #[inline]
-    pub fn part_mut(&mut self) -> &mut Part {
-        &mut self.0.get_or_insert_default().part
+    pub fn subflow_mut(&mut self) -> &mut Subflow {
+        &mut self.0.get_or_insert_default().subflow
     }
 
     /// Returns ECN, where it was agreed on, to change it.

@@ -74,7 +74,7 @@ impl Connection {
         self.agreed = Agreed::default();
         self.stop_timers();
         self.extras.restart();
-        if let Some(window) = self.extras.peek().and_then(|extras| extras.part.window) {
+        if let Some(window) = self.extras.peek().and_then(|extras| extras.subflow.window) {
             self.receiver.share_window(&self.config, window);
         }
         self.retransmission = Retransmission::default();

@@ -9,7 +9,7 @@
 //! What few connections use has a file each and one box together
 //! ([`extras`]): ECN, Fast Open, pacing, Nagle and corking, urgent data, keep-alive and
 //! user timeout, the limit of challenge ACKs; and what a connection needs that
-//! carries a part of a stream ([`part`]).
+//! carries a part of a stream ([`subflow`]).
 
 mod acknowledgment;
 mod challenge;
@@ -31,12 +31,12 @@ mod nagle;
 mod offload;
 mod output;
 mod pacing;
-mod part;
 mod paws;
 mod persist;
 mod phase;
 mod push;
 mod retransmission;
+mod subflow;
 mod time_wait;
 mod timeout;
 mod urgent;

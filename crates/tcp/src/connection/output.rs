@@ -193,10 +193,10 @@ impl Connection {
     /// the room that its user needs.
     #[inline]
     fn keep_apart(&self, range: &mut Range) {
-        if let Some(part) = self.extras.part() {
-            range.end = range.end.min(part.end_of(range.start));
-            if range.start == part.first {
-                let most = self.sender.mss.saturating_sub(part.reserved_first.into()).max(1);
+        if let Some(subflow) = self.extras.subflow() {
+            range.end = range.end.min(subflow.end_of(range.start));
+            if range.start == subflow.first {
+                let most = self.sender.mss.saturating_sub(subflow.reserved_first.into()).max(1);
                 range.end = range.end.min(range.start + most);
             }
         }

@@ -91,8 +91,8 @@ fn what_is_offered_is_written_when_it_leaves() {
 #[test]
 fn a_part_alone_is_nothing_special() {
     let mut extras = Extras::default();
-    extras.part_mut().waiting = true;
-    assert!(extras.some().is_none() && extras.part().is_some_and(|part| part.waiting));
+    extras.subflow_mut().waiting = true;
+    assert!(extras.some().is_none() && extras.subflow().is_some_and(|subflow| subflow.waiting));
     extras.get().hold.more = true;
     assert!(extras.some().is_some_and(|extras| extras.hold.more));
 }
@@ -127,12 +127,12 @@ fn reserved_options_shorten_every_segment() {
     pair.drive(at_ms(300));
     assert_eq!((pair.client.mss(), pair.server.mss()), (980, 972));
     let mut extras = Extras::default();
-    extras.part_mut().reserved = 12;
-    extras.part_mut().reserved_first = 4;
-    extras.part_mut().waiting = true;
+    extras.subflow_mut().reserved = 12;
+    extras.subflow_mut().reserved_first = 4;
+    extras.subflow_mut().waiting = true;
     extras.restart();
-    let part = extras.part_mut();
-    assert_eq!((part.reserved, part.reserved_first, part.waiting), (12, 4, false));
+    let subflow = extras.subflow_mut();
+    assert_eq!((subflow.reserved, subflow.reserved_first, subflow.waiting), (12, 4, false));
 }
 
 /// The segment with the first octet leaves its user more room, whenever it is sent, until

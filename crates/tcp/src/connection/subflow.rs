@@ -1,5 +1,5 @@
-//! A connection that carries a part of a stream: whoever spreads the stream
-//! over several connections decides what each sends, and knows a receive
+//! A connection as a subflow, which carries a part of a stream: whoever spreads
+//! the stream over several connections decides what each sends, and knows a receive
 //! window for all of them together (Multipath TCP, RFC 8684 §3.3).
 //!
 //! The connection still sees to its own sequence space: what is lost, when it
@@ -28,9 +28,9 @@ use anabranch_units::{Serial32, Time};
 use anabranch_wire::{Packet, Payload};
 use std::collections::VecDeque;
 
-/// A `Part` is what is kept of the whole.
+/// A `Subflow` is what a connection keeps of the whole stream of which it carries a part.
 #[derive(Debug)]
-pub(super) struct Part {
+pub(super) struct Subflow {
     /// `cuts` are offsets that no segment crosses, in order.
     cuts: VecDeque<u64>,
     /// `window` is the window of the whole, where its scale is that of the whole.
@@ -45,14 +45,14 @@ pub(super) struct Part {
     pub waiting: bool,
 }
 
-impl Default for Part {
-    fn default() -> Part {
+impl Default for Subflow {
+    fn default() -> Subflow {
         let (cuts, window) = (VecDeque::new(), None);
-        Part { cuts, window, reserved: 0, reserved_first: 0, first: 1, waiting: false }
+        Subflow { cuts, window, reserved: 0, reserved_first: 0, first: 1, waiting: false }
     }
 }
 
-impl Part {
+impl Subflow {
     /// Returns where a segment from `start` must end.
     pub fn end_of(&self, start: u64) -> u64 {
         // The newest data, as a rule.
@@ -74,15 +74,15 @@ impl Connection {
     /// Keeps `octets` of every segment free for options that the user adds;
     /// before the handshake.
     pub fn reserve_options(&mut self, octets: u32) {
-        self.extras.part_mut().reserved = octets as u64;
+        self.extras.subflow_mut().reserved = octets as u64;
     }
 
     /// Keeps `octets` of every segment free from now on, where that is more than before: the payload of
     /// a full segment shrinks by as much.
     pub fn reserve_more_options(&mut self, octets: u32) {
-        let part = self.extras.part_mut();
-        let more = (octets as u64).saturating_sub(part.reserved);
-        part.reserved += more;
+        let subflow = self.extras.subflow_mut();
+        let more = (octets as u64).saturating_sub(subflow.reserved);
+        subflow.reserved += more;
         if self.state().is_synchronized() {
             self.sender.mss = self.sender.mss.saturating_sub(more).max(1);
         }
@@ -91,25 +91,25 @@ impl Connection {
     /// Keeps `octets` more of the segment free that carries the first octet of the stream,
     /// however often it is sent and whatever the path takes by then; 0 ends that.
     pub fn reserve_first(&mut self, octets: u32) {
-        self.extras.part_mut().reserved_first = octets;
+        self.extras.subflow_mut().reserved_first = octets;
     }
 
     /// The segment of [`reserve_first`](Connection::reserve_first) is the one that begins at `offset`: what
     /// is before went with the SYN (RFC 7413).
     pub fn begin_at(&mut self, offset: u64) {
-        self.extras.part_mut().first = offset;
+        self.extras.subflow_mut().first = offset;
     }
 
     /// The windows that the user writes into segments are at most `octets`: their
     /// scale follows from that; before the handshake.
     pub fn scale_windows_for(&mut self, octets: u64) {
-        self.extras.part_mut().window = Some(octets);
+        self.extras.subflow_mut().window = Some(octets);
         self.receiver.share_window(&self.config, octets);
     }
 
     /// Returns the shift of the windows that this side advertises.
     pub(super) fn window_shift(&self) -> u8 {
-        let whole = self.extras.part().and_then(|part| part.window);
+        let whole = self.extras.subflow().and_then(|subflow| subflow.window);
         let config = &self.config;
         let most = config.window_scale_buffer.or(config.receive_buffer_max);
         let own = most.unwrap_or(config.receive_buffer);
@@ -132,7 +132,7 @@ impl Connection {
     /// segment.
     pub fn cut_at(&mut self, at: u64) {
         let una = self.sender.una;
-        let cuts = &mut self.extras.part_mut().cuts;
+        let cuts = &mut self.extras.subflow_mut().cuts;
         while cuts.front().is_some_and(|cut| *cut <= una) {
             cuts.pop_front();
         }
@@ -144,8 +144,8 @@ impl Connection {
     /// A segment ends at `at`, which lies before all other cuts.
     pub(super) fn separate(&mut self, at: u64) {
         let extras = self.extras.get();
-        if extras.part.cuts.front().is_none_or(|cut| at < *cut) {
-            extras.part.cuts.push_front(at);
+        if extras.subflow.cuts.front().is_none_or(|cut| at < *cut) {
+            extras.subflow.cuts.push_front(at);
         }
         if let Some(marks) = &mut extras.marks {
             marks.push_first(at);
@@ -222,13 +222,13 @@ impl Connection {
     #[inline]
     pub fn set_waiting(&mut self, waiting: bool) {
         self.sender.growth.window_limited |= waiting;
-        self.extras.part_mut().waiting = waiting;
+        self.extras.subflow_mut().waiting = waiting;
     }
 
     /// Returns what [`Connection::set_waiting`] was told last.
     #[inline]
     pub(super) fn whole_waits(&self) -> bool {
-        self.extras.part().is_some_and(|part| part.waiting)
+        self.extras.subflow().is_some_and(|subflow| subflow.waiting)
     }
 
     /// An ACK leaves with the next poll.
@@ -417,18 +417,18 @@ impl Connection {
 impl Extras {
     /// Returns the octets of options that the user adds.
     pub fn reserved(&self) -> u64 {
-        self.part().map_or(0, |part| part.reserved)
+        self.subflow().map_or(0, |subflow| subflow.reserved)
     }
 
     /// Leaves what is to be left when a handshake begins again.
     pub fn restart(&mut self) {
-        let kept = |part: &Part| (part.reserved, part.reserved_first, part.window);
-        let (reserved, first, window) = self.part().map_or((0, 0, None), kept);
+        let kept = |subflow: &Subflow| (subflow.reserved, subflow.reserved_first, subflow.window);
+        let (reserved, first, window) = self.subflow().map_or((0, 0, None), kept);
         let fast_open = self.fast_open().map(|fast_open| Box::new(fast_open.again()));
         *self = Extras::default();
         if reserved > 0 || first > 0 || window.is_some() {
-            let part = self.part_mut();
-            (part.reserved, part.reserved_first, part.window) = (reserved, first, window);
+            let subflow = self.subflow_mut();
+            (subflow.reserved, subflow.reserved_first, subflow.window) = (reserved, first, window);
         }
         if fast_open.is_some() {
             self.get().fast_open = fast_open;
