@@ -88,7 +88,7 @@ def test_figures_stand_beside_their_data(results: Path) -> None:
         assert tuple(rows[0]) == tables.TIME_COLUMNS
         assert (results / STUDY / f"{stem}.svg").read_bytes().startswith(b"<?xml")
         assert (results / STUDY / f"{stem}.png").read_bytes().startswith(b"\x89PNG")
-    for stem in ("lead_by_drops", "reordering_needless", "fairness"):
+    for stem in ("lead_by_drops", "reordering_spurious", "fairness"):
         points = tables.read_csv(results / STUDY / f"{stem}.csv")
         assert tuple(points[0]) == tables.POINT_COLUMNS
 

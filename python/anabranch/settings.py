@@ -51,7 +51,7 @@ class KeepAlive(TypedDict, total=False):
 
 
 class Undo(TypedDict, total=False):
-    """`tcp.undo`: what finds out and undoes needless reductions of the window."""
+    """`tcp.undo`: what finds out and undoes spurious reductions of the window."""
 
     frto: bool
     eifel: bool

@@ -64,7 +64,7 @@ pub trait WindowControl: Send + Sized + 'static {
         self.on_loss(window, signal);
     }
 
-    /// The last reduction was needless. Unless overridden the window is what it was `before`, where it has not
+    /// The last reduction was spurious. Unless overridden the window is what it was `before`, where it has not
     /// outgrown that (RFC 9438 §4.9.2).
     fn on_undo(&mut self, window: &mut Window, before: &Before) {
         if window.cwnd <= before.cwnd {

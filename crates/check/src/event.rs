@@ -65,7 +65,7 @@ pub enum Event {
     },
     /// A signal of congestion with its cause.
     Congestion(Cause),
-    /// The last reduction was needless.
+    /// The last reduction was spurious.
     Undo,
     /// Nothing was sent for a retransmission timeout; restart from so many
     /// segments.

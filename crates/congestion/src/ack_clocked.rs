@@ -100,7 +100,7 @@ pub trait Law: Debug {
         2.0
     }
 
-    /// Takes back the last reduction, which was needless.
+    /// Takes back the last reduction, which was spurious.
     fn on_undo(&mut self) {}
 
     /// Prepares the law for the restart of the window after idleness.

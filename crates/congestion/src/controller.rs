@@ -164,7 +164,7 @@ pub struct Shared {
 /// | hook | fires |
 /// |---|---|
 /// | [`on_siblings`](Controller::on_siblings) | first, where the algorithm is coupled and other paths carry data |
-/// | [`on_undo`](Controller::on_undo) | when the last reduction turned out to be needless |
+/// | [`on_undo`](Controller::on_undo) | when the last reduction turned out to be spurious |
 /// | [`on_ack`](Controller::on_ack) | when new data was acknowledged and the window may grow: not while a recovery freezes it, nor with an echo of congestion (RFC 3168 §6.1.2) |
 /// | [`on_congestion`](Controller::on_congestion) | at a loss or a mark, once a window of data for both together |
 /// | [`on_feedback`](Controller::on_feedback) | last, where the algorithm wants it |
@@ -214,7 +214,7 @@ pub trait Controller {
     /// Hears of a congestion signal: sets `ssthresh` and the window.
     fn on_congestion(&mut self, event: &CongestionEvent, path: &PathView);
 
-    /// The last reduction turned out to be needless: restores what was. Fires where the sender has an
+    /// The last reduction turned out to be spurious: restores what was. Fires where the sender has an
     /// option that looks for it (`undo`).
     fn on_undo(&mut self) {}
 

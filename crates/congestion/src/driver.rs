@@ -6,7 +6,7 @@
 //!
 //! 1. [`Driver::on_siblings`], where the algorithm is coupled and the connection has other paths;
 //! 2. [`Driver::on_delivered`] and [`Driver::on_record`], for what newly arrived;
-//! 3. [`Driver::on_undo`], where the last reduction turned out to be needless;
+//! 3. [`Driver::on_undo`], where the last reduction turned out to be spurious;
 //! 4. [`Driver::on_ack`], if the window may grow, then [`Driver::on_congestion`], if there is a
 //!    signal (the order of RFC 9260 §7.2.4; a recovery scheme of TCP does one of the two);
 //! 5. [`Driver::on_feedback`], then [`Driver::end_ack`].
@@ -231,7 +231,7 @@ impl Driver {
         }
     }
 
-    /// Tells the algorithm that its last reduction was needless.
+    /// Tells the algorithm that its last reduction was spurious.
     pub fn on_undo(&mut self) {
         self.congestion.on_undo();
     }

@@ -10,7 +10,7 @@ pub struct Window {
 }
 
 impl Window {
-    /// Restores `before`, the window before a reduction that turned out to be needless. Returns
+    /// Restores `before`, the window before a reduction that turned out to be spurious. Returns
     /// false, and the present values stay, when the window has already outgrown that (RFC 9438
     /// §4.9.2). It is as sensible for every other law as for CUBIC.
     pub fn undo(&mut self, before: Window) -> bool {

@@ -71,11 +71,11 @@ pub struct Observation {
     /// Times that the window answered marks that the peer had echoed, at most once per window of
     /// data (RFC 3168 §6.1.2).
     pub ecn_reductions: u64,
-    /// Reductions of the window that were undone as needless (RFC 4015).
+    /// Reductions of the window that were undone as spurious (RFC 4015).
     pub undone_reductions: u64,
     /// Tail loss probes sent (RFC 8985 §7).
     pub tail_loss_probes: u64,
-    /// Retransmissions that turned out needless: duplicates that the peer
+    /// Retransmissions that turned out spurious: duplicates that the peer
     /// reported (RFC 2883); without such reports, what F-RTO and Eifel detection
     /// found. Duplicates that the network makes look alike, up to the number of
     /// retransmissions. Known only to connections with RACK or one of the `undo` options.

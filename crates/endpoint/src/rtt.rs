@@ -115,7 +115,7 @@ impl RttEstimator {
         self.follow(rtt, Some((acked, sent)));
     }
 
-    /// A timeout was needless, and `rtt` is the first sample since: the
+    /// A timeout was spurious, and `rtt` is the first sample since: the
     /// estimate is at least what it would be from this sample alone (RFC 4015
     /// §3.2 step 8).
     pub fn lift(&mut self, rtt: Span) {
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn a_needless_timeout_lifts_the_estimate() {
+    fn a_spurious_timeout_lifts_the_estimate() {
         let mut e = estimator();
         for _ in 0..100 {
             e.on_sample(MS(100));

@@ -33,7 +33,7 @@ enum event {
 	EVENT_ACK = 1,     /* `acked` segments, the window may grow */
 	EVENT_LOSS = 2,    /* once in a window of data; a mark of ECN too */
 	EVENT_TIMEOUT = 3,
-	EVENT_UNDO = 4,    /* the last reduction was needless */
+	EVENT_UNDO = 4,    /* the last reduction was spurious */
 	EVENT_IDLE = 5,    /* the window restarts after idleness */
 	EVENT_SENT = 6,    /* data leaves while nothing is in flight */
 	EVENT_LIMITED = 7, /* an ACK with which the window must not grow */

@@ -25,7 +25,7 @@ pub enum Event {
     Loss = 2,
     /// The retransmission timer expired.
     Timeout = 3,
-    /// The last reduction was needless.
+    /// The last reduction was spurious.
     Undo = 4,
     /// The window restarts after idleness.
     Idle = 5,

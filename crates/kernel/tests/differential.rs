@@ -1,5 +1,5 @@
 //! The instructions that the kernel runs, in a machine of user space, beside the laws of `anabranch-congestion`:
-//! random acknowledgments, losses, timeouts, needless reductions and idle times on one path to four, each
+//! random acknowledgments, losses, timeouts, spurious reductions and idle times on one path to four, each
 //! with its own round-trip times, half of them changing as queues do.
 //!
 //! Fractions are cut off in the one and rounded in the other, so windows may differ by a segment or a hundredth.

@@ -114,7 +114,7 @@ pub struct FlowRow {
     pub undone_reductions: u64,
     /// Tail loss probes, of both sides.
     pub tail_loss_probes: u64,
-    /// Retransmissions that turned out needless to their sender, of both sides;
+    /// Retransmissions that turned out spurious to their sender, of both sides;
     /// see [`Observation`](anabranch_endpoint::Observation).
     pub spurious_retransmissions: u64,
     /// Whether a side of a flow over Multipath TCP has fallen back to TCP (RFC 8684 §3.7). `None`

@@ -10,7 +10,7 @@
 //! | what ns-2's module does | [`ns2`] |
 //! | authenticated chunks | [`authentication`] |
 //! | UDP encapsulation | [`encapsulation`] |
-//! | needless reductions | [`undo`] |
+//! | spurious reductions | [`undo`] |
 //! | the presets | [`presets`] |
 //! | what no association can have | [`validate`] |
 
@@ -194,7 +194,7 @@ pub struct Config {
     /// True: each packet with data has a timestamp, which its SACK echoes, so that retransmissions
     /// give RTT samples (Caro et al. 2006 §5.2).
     pub timestamps: bool,
-    /// Reductions of a window that turn out to be needless are taken back where one of these tells.
+    /// Reductions of a window that turn out to be spurious are taken back where one of these tells.
     pub undo: UndoOptions,
     /// True: a path gets a heartbeat as soon as its timer has expired (Caro et al. 2006 §5.3).
     pub heartbeat_after_rto: bool,

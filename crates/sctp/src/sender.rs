@@ -82,7 +82,7 @@ pub(crate) struct Sender {
     /// first time or again.
     probing: Option<u64>,
     /// `duplicated_by_network` says that a chunk that was sent once came twice: reports of
-    /// duplicates tell nothing of needless retransmissions any more (RFC 3708 §3 A.4).
+    /// duplicates tell nothing of spurious retransmissions any more (RFC 3708 §3 A.4).
     duplicated_by_network: bool,
     /// `write_blocked` says that a write was cut short.
     write_blocked: bool,

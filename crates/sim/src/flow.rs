@@ -91,7 +91,7 @@ pub struct FlowResult {
     pub undone_reductions: u64,
     /// Tail loss probes, of both sides.
     pub tail_loss_probes: u64,
-    /// Retransmissions that turned out needless to the sender, of both sides; see
+    /// Retransmissions that turned out spurious to the sender, of both sides; see
     /// [`Observation`](anabranch_endpoint::Observation).
     pub spurious_retransmissions: u64,
     /// The connection was established at the client.

@@ -1,7 +1,7 @@
 //! What is known of the ACK at hand.
 //!
 //! The value is made when a segment's ACK field has been found good, and lives until the ACK has been
-//! dealt with: scoreboard, witnesses, recovery scheme and window take from it what they need, and no
+//! dealt with: scoreboard, detectors, recovery scheme and window take from it what they need, and no
 //! machine keeps anything of it.
 
 use crate::range_set::Range;

@@ -222,7 +222,7 @@ impl Default for KeepAlive {
     }
 }
 
-/// The ways in which a needless reduction of the window is found out, and then undone (RFC 4015).
+/// The ways in which a spurious reduction of the window is found out, and then undone (RFC 4015).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct UndoOptions {
     /// F-RTO after timeouts (RFC 5682).
@@ -320,7 +320,7 @@ pub struct Config {
     pub window_use: WindowUse,
     /// The loss-recovery scheme with its options.
     pub recovery: Recovery,
-    /// What finds out and undoes needless reductions.
+    /// What finds out and undoes spurious reductions.
     pub undo: UndoOptions,
     /// The window algorithm with its options.
     pub window: Algorithm,

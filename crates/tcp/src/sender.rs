@@ -67,7 +67,7 @@ pub struct Sender {
     pub rtt: RttEstimator,
     /// `growth` decides what lets the congestion window grow.
     pub growth: Growth,
-    /// `watch` holds the send log and the witnesses of needless reductions, where anything asks for
+    /// `watch` holds the send log and the detectors of spurious reductions, where anything asks for
     /// them.
     pub watch: Watch,
     /// `counters` count what happened since the connection began.
@@ -90,7 +90,7 @@ pub struct Counters {
     pub reductions: u32,
     /// `ecn_reductions` counts how often an echo of marks was answered by the window.
     pub ecn_reductions: u32,
-    /// `spurious` counts the retransmissions that turned out needless, where somebody watches.
+    /// `spurious` counts the retransmissions that turned out spurious, where somebody watches.
     pub spurious: u32,
 }
 

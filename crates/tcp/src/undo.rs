@@ -1,4 +1,4 @@
-//! Was the last reduction of the window needless? Three witnesses, each an
+//! Was the last reduction of the window spurious? Three detectors, each an
 //! option:
 //!
 //! - *F-RTO* (RFC 5682): after a timeout, the ACK of the retransmission lets
@@ -20,10 +20,10 @@ use crate::config::{Config, UndoOptions};
 use crate::range_set::Range;
 use anabranch_units::Time;
 
-/// An `Undo` knows what happened since the last reduction, and asks the witnesses.
+/// An `Undo` knows what happened since the last reduction, and asks the detectors.
 #[derive(Debug)]
 pub struct Undo {
-    /// `options` say which witnesses are asked.
+    /// `options` say which detectors are asked.
     options: UndoOptions,
     /// `episode` is the last reduction, until it is undone.
     episode: Option<Episode>,
@@ -35,7 +35,7 @@ pub struct Undo {
     adapt: bool,
     /// `undone` counts the reductions that were undone.
     pub undone: u32,
-    /// `reports` says that the peer reports duplicates, which tell of needless retransmissions.
+    /// `reports` says that the peer reports duplicates, which tell of spurious retransmissions.
     reports: bool,
 }
 
@@ -93,7 +93,7 @@ pub(crate) enum Allowed {
     Wait,
 }
 
-/// `Outstanding` is what the witnesses need to know of the sender, once an ACK has been read.
+/// `Outstanding` is what the detectors need to know of the sender, once an ACK has been read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Outstanding {
     /// `una` is SND.UNA, the oldest offset that is not acknowledged.
@@ -108,18 +108,18 @@ pub(crate) struct Outstanding {
     pub has_resent: bool,
 }
 
-/// A `Needless` says that the last reduction was needless.
+/// A `Spurious` says that the last reduction was spurious.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Needless {
+pub(crate) struct Spurious {
     /// `overtaken` is set after a fast retransmit: the segment at its start was overtaken by all up
     /// to its end.
     pub overtaken: Option<Range>,
-    /// `is_reported` says that reports of duplicates count the needless retransmissions.
+    /// `is_reported` says that reports of duplicates count the spurious retransmissions.
     pub is_reported: bool,
 }
 
 impl Undo {
-    /// Returns `None` where no witness is asked and DupThresh stays.
+    /// Returns `None` where no detector is asked and DupThresh stays.
     pub fn new(config: &Config) -> Option<Box<Undo>> {
         let options = config.undo;
         let least = config.dupack_threshold;
@@ -229,10 +229,10 @@ impl Episode {
 }
 
 impl Undo {
-    /// Asks the witnesses about the last reduction, before the scheme hears of the ACK. Returns
+    /// Asks the detectors about the last reduction, before the scheme hears of the ACK. Returns
     /// `None` where the reduction was needed, as far as is known.
-    pub fn judge(&mut self, ack: &Ack, outstanding: &Outstanding) -> Option<Needless> {
-        if !self.is_needless(ack, outstanding) {
+    pub fn judge(&mut self, ack: &Ack, outstanding: &Outstanding) -> Option<Spurious> {
+        if !self.is_spurious(ack, outstanding) {
             return None;
         }
         self.frto = Frto::Idle;
@@ -243,11 +243,11 @@ impl Undo {
             let end = episode.overtaken_by?;
             Some(Range { start: episode.una, end })
         });
-        Some(Needless { overtaken, is_reported: self.reports })
+        Some(Spurious { overtaken, is_reported: self.reports })
     }
 
-    /// A witness says that the last reduction was needless.
-    fn is_needless(&mut self, ack: &Ack, outstanding: &Outstanding) -> bool {
+    /// A detector says that the last reduction was spurious.
+    fn is_spurious(&mut self, ack: &Ack, outstanding: &Outstanding) -> bool {
         let frto = self.frto(ack, outstanding);
         if self.repair.is_some_and(|repair| repair.end <= outstanding.una) {
             self.repair = None;

@@ -76,7 +76,7 @@ class WindowControl(Window):
         self.on_loss(signal)
 
     def on_undo(self, cwnd: float, ssthresh: float) -> None:
-        """The last reduction was needless; the arguments are the values before it.
+        """The last reduction was spurious; the arguments are the values before it.
 
         Unless overridden they are restored, where the window has not outgrown them.
         """

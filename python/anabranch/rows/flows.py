@@ -72,7 +72,7 @@ class Flow(Transfer):
     tail_loss_probes: int | None
     """Tail loss probes of both sides; `None` of a kernel's sender."""
     spurious_retransmissions: int
-    """Retransmissions that turned out needless to their sender, of both sides."""
+    """Retransmissions that turned out spurious to their sender, of both sides."""
     fallback: bool | None
     """Of Multipath TCP: a side has fallen back to TCP (RFC 8684 §3.7); else `None`."""
 

@@ -246,7 +246,7 @@ fn a_timeout_leaves_a_segment_until_what_was_sent_is_acknowledged() {
 }
 
 #[test]
-fn a_needless_reduction_is_taken_back() {
+fn a_spurious_reduction_is_taken_back() {
     let mut flow = Flow::new();
     let before = flow.c.window();
     let timeout = CongestionEvent { now: flow.now, cause: Cause::Timeout };

@@ -387,7 +387,7 @@ fn startup_ends_by_six_lost_ranges_in_a_round_of_recovery() {
 
 /// "Handling Spurious Fast Recovery".
 #[test]
-fn a_needless_recovery_returns_to_the_probe() {
+fn a_spurious_recovery_returns_to_the_probe() {
     let mut hand = Hand::at(State::ProbeBwUp);
     let cwnd = hand.c.window();
     hand.signal(Cause::Loss);

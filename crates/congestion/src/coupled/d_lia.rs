@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_needless_reduction_is_forgotten() {
+    fn a_spurious_reduction_is_forgotten() {
         let mut c = fresh();
         left(&mut c, &[100]);
         let before = c.law.now.beta;

@@ -169,7 +169,7 @@ fn read_recovery(
 /// Reads, writes or describes the field `undo`.
 pub(super) fn undo(form: &mut Form<'_>, undo: &mut UndoOptions) -> Result<(), InputError> {
     form.says(
-        "what finds out and undoes needless reductions of the window: F-RTO (RFC 5682), Eifel \
+        "what finds out and undoes spurious reductions of the window: F-RTO (RFC 5682), Eifel \
          detection (RFC 3522, needs `timestamps`), reports of duplicates (RFC 3708, needs \
          `dsack`)",
     )

@@ -430,7 +430,7 @@ fn policies(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
         .boolean("multiple_fast_retransmit", &mut c.multiple_fast_retransmit)?;
     form.says("options of the retransmission policies").boolean("timestamps", &mut c.timestamps)?;
     form.says(
-        "what finds out and undoes needless reductions of the window: reports of duplicates \
+        "what finds out and undoes spurious reductions of the window: reports of duplicates \
          (RFC 3708), the echo of a timestamp (Eifel detection, RFC 3522, needs `timestamps`)",
     )
     .table("undo", |form| {

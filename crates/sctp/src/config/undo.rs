@@ -1,6 +1,6 @@
-//! These settings say what finds out that a reduction of a window was needless.
+//! These settings say what finds out that a reduction of a window was spurious.
 
-/// `UndoOptions` say what finds out that a reduction of a window was needless, so that it is taken
+/// `UndoOptions` say what finds out that a reduction of a window was spurious, so that it is taken
 /// back. RFC 9260 has neither of them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct UndoOptions {

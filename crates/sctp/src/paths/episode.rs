@@ -1,4 +1,4 @@
-//! An episode finds out whether the last reduction of a path's window was needless: reports of
+//! An episode finds out whether the last reduction of a path's window was spurious: reports of
 //! duplicates tell (RFC 3708), or the echo of a timestamp (Eifel detection, RFC 3522). The response
 //! is the window's: it is what it was, as in TCP (RFC 4015 §3.2 computes another).
 
@@ -122,14 +122,14 @@ mod tests {
     /// RFC 3522 §3.2: the first SACK for what was sent again decides.
     #[test]
     fn the_first_echo_decides() {
-        for (stamped, needless) in [(99, true), (100, false)] {
+        for (stamped, spurious) in [(99, true), (100, false)] {
             let mut episode = Episode::new(BOTH, true);
             episode.on_resent(at(100), 7);
             assert!(!episode.on_echo(at(50)), "nothing is acknowledged");
             assert!(episode.goes_on());
             episode.on_cumulative(8);
             assert!(!episode.goes_on());
-            assert_eq!(episode.on_echo(at(stamped)), needless);
+            assert_eq!(episode.on_echo(at(stamped)), spurious);
             assert!(!episode.on_echo(at(50)));
         }
     }

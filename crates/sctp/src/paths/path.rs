@@ -53,7 +53,7 @@ pub(crate) struct Path {
     /// `duplicated` counts octets that SACKs report as duplicates, until the window has heard of
     /// them.
     pub duplicated: u64,
-    /// `episode` is the last reduction of the window, where somebody asks whether it was needless.
+    /// `episode` is the last reduction of the window, where somebody asks whether it was spurious.
     pub episode: Option<Box<Episode>>,
     /// `timed` is the TSN offset of the chunk whose round trip is timed, and the date at which it
     /// left.
@@ -275,7 +275,7 @@ impl Path {
     }
 
     /// Begins an episode, as T3-rtx or a fast retransmit reduced the window, where the settings ask
-    /// whether that was needless.
+    /// whether that was spurious.
     #[inline]
     pub fn on_reduced(&mut self, config: &Config, timeout: bool) {
         let goes_on = timeout && self.episode.as_ref().is_some_and(|episode| episode.goes_on());
@@ -284,7 +284,7 @@ impl Path {
         }
     }
 
-    /// Takes the last reduction back, which was needless: the window is what it was, and the
+    /// Takes the last reduction back, which was spurious: the window is what it was, and the
     /// recovery is over.
     pub fn on_undo(&mut self) {
         self.window.on_undo();

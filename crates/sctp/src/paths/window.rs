@@ -195,7 +195,7 @@ impl Window {
         }
     }
 
-    /// Takes the last reduction back, which was needless.
+    /// Takes the last reduction back, which was spurious.
     pub fn on_undo(&mut self) {
         match self {
             Window::Standard(standard) => standard.on_undo(),

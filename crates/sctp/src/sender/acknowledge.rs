@@ -88,10 +88,10 @@ impl Sender {
         self.undo_where(paths, |episode| episode.on_echo(stamped));
     }
 
-    /// Takes back the last reduction of each path for which `needless` says so.
-    fn undo_where(&mut self, paths: &mut [Path], mut needless: impl FnMut(&mut Episode) -> bool) {
+    /// Takes back the last reduction of each path for which `spurious` says so.
+    fn undo_where(&mut self, paths: &mut [Path], mut spurious: impl FnMut(&mut Episode) -> bool) {
         for index in 0..paths.len() {
-            if paths[index].episode.as_mut().is_some_and(|episode| needless(episode)) {
+            if paths[index].episode.as_mut().is_some_and(|episode| spurious(episode)) {
                 paths[index].on_undo();
                 self.flight.find_lost(index as u8, paths);
             }

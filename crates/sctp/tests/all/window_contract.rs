@@ -315,7 +315,7 @@ fn chunks_that_move_to_another_path_are_counted_there() {
 
 /// A packet that comes late is no loss: the report of the duplicate tells, and the reduction is undone.
 #[test]
-fn a_needless_reduction_is_undone_once() {
+fn a_spurious_reduction_is_undone_once() {
     let recorder = Recorder::default();
     let undo = UndoOptions { duplicates: true, timestamps: false };
     let config = Config { undo, ..config(&recorder, "reno") };

@@ -248,7 +248,7 @@ impl Connection {
         (elapsed <= now.as_millis()).then(|| Span::from_millis(elapsed.max(1)))
     }
 
-    /// The send log and the witnesses hear of an ACK before the scheme.
+    /// The send log and the detectors hear of an ACK before the scheme.
     #[inline(never)]
     fn watch_ack(&mut self, ack: &mut Ack, segment: &TcpSegment) {
         ack.echoed_from = self.echo_of(ack.now, segment);

@@ -68,7 +68,7 @@ pub(crate) trait Scheme {
     /// The retransmission timer expired, and the sender went back.
     fn on_timeout(&mut self, s: &mut Sender);
 
-    /// The last reduction was needless and is undone: nothing is in repair.
+    /// The last reduction was spurious and is undone: nothing is in repair.
     fn on_undo(&mut self, s: &mut Sender) {
         self.on_timeout(s);
     }

@@ -41,7 +41,7 @@ impl RecoveryPoint {
         ends
     }
 
-    /// The last reduction was needless: a new loss may be detected at once, with `una` acknowledged.
+    /// The last reduction was spurious: a new loss may be detected at once, with `una` acknowledged.
     pub fn withdraw(&mut self, una: u64) {
         (self.at, self.going_back) = (una.saturating_sub(1), false);
     }
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn a_needless_reduction_leaves_no_point() {
+    fn a_spurious_reduction_leaves_no_point() {
         let mut point = RecoveryPoint::default();
         point.go_back(5000);
         point.withdraw(3000);

@@ -115,7 +115,7 @@ impl Sender {
         }
     }
 
-    /// The last reduction was needless (RFC 4015 §3.2): the window is what it
+    /// The last reduction was spurious (RFC 4015 §3.2): the window is what it
     /// was, nothing is sent again any more, and a new loss may be detected.
     ///
     /// Deviation: the window algorithm restores its own state, as Linux does,
@@ -133,7 +133,7 @@ impl Sender {
         self.dup_acks.forget();
     }
 
-    /// A round-trip sample. After a needless timeout the estimate is lifted to
+    /// A round-trip sample. After a spurious timeout the estimate is lifted to
     /// it (RFC 4015 §3.2 step 8).
     pub fn on_rtt_sample(&mut self, rtt: Span) {
         self.rtt.on_sample_of(rtt, self.una, self.max);

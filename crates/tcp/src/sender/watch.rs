@@ -1,5 +1,5 @@
 //! What a sender does where somebody watches: the send log is written, the
-//! witnesses of needless reductions hear of everything, and window algorithms
+//! detectors of spurious reductions hear of everything, and window algorithms
 //! that want to hear of each ACK do.
 
 use super::Sender;
@@ -15,7 +15,7 @@ use anabranch_wire::SackBlock;
 /// A `Watch` keeps what the scheme, the window algorithm or an option asks for.
 #[derive(Debug)]
 pub struct Watch {
-    /// `on` says that there is a send log to write, or a witness to ask; it does not change.
+    /// `on` says that there is a send log to write, or a detector to ask; it does not change.
     on: bool,
     /// `logging` says that the send log is to be written.
     logging: bool,
@@ -24,7 +24,7 @@ pub struct Watch {
     /// `log` knows when what is outstanding was sent; it is absent before the first data, and where
     /// nobody needs it.
     pub log: Option<Box<SendLog>>,
-    /// `undo` finds out whether the last reduction was needless, where anything asks.
+    /// `undo` finds out whether the last reduction was spurious, where anything asks.
     pub undo: Option<Box<Undo>>,
 }
 
@@ -44,7 +44,7 @@ impl Watch {
         self.tells_losses
     }
 
-    /// There is a send log to write, or a witness to ask.
+    /// There is a send log to write, or a detector to ask.
     #[inline]
     pub fn is_on(&self) -> bool {
         self.on
@@ -95,8 +95,8 @@ impl Sender {
         }
     }
 
-    /// Asks the witnesses about the last reduction, before the scheme hears of the ACK. Returns
-    /// true when the reduction was needless, and undoes it.
+    /// Asks the detectors about the last reduction, before the scheme hears of the ACK. Returns
+    /// true when the reduction was spurious, and undoes it.
     pub fn undoes_reduction(&mut self, ack: &Ack) -> bool {
         let outstanding = Outstanding {
             una: self.una,
@@ -106,10 +106,10 @@ impl Sender {
             has_resent: self.recovery_point.is_going_back() && self.una < self.nxt,
         };
         let Some(undo) = &mut self.watch.undo else { return false };
-        let Some(needless) = undo.judge(ack, &outstanding) else { return false };
-        self.counters.spurious += !needless.is_reported as u32;
+        let Some(spurious) = undo.judge(ack, &outstanding) else { return false };
+        self.counters.spurious += !spurious.is_reported as u32;
         self.undo_reduction();
-        if let Some(overtaken) = needless.overtaken {
+        if let Some(overtaken) = spurious.overtaken {
             self.note_reordering(overtaken.start, overtaken.end);
         }
         true

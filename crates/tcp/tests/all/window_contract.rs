@@ -164,7 +164,7 @@ fn idleness_is_told_before_the_next_data() {
 
 /// A packet that comes late is no loss: DSACK tells, and the reduction is undone.
 #[test]
-fn a_needless_reduction_is_undone_once() {
+fn a_spurious_reduction_is_undone_once() {
     let recorder = Recorder::default();
     let undo = UndoOptions { dsack: true, ..UndoOptions::default() };
     let config = Config { undo, dsack: true, ..config(&recorder, "reno") };

@@ -118,7 +118,7 @@ STUDY = Study(
         "fig6": ("C5",),
         "fig7?": ("C6",),
         "lead_by_*": ("C6",),
-        "reordering_needless": ("N2",),
+        "reordering_spurious": ("N2",),
         "reordering_halvings": ("N1",),
         "reordering_goodput": ("N9",),
         "random_goodput": ("N3",),

@@ -1,4 +1,4 @@
-//! Reductions that turn out to be needless (RFC 3522, RFC 3708).
+//! Reductions that turn out to be spurious (RFC 3522, RFC 3708).
 
 use super::*;
 use crate::UndoOptions;
@@ -56,10 +56,10 @@ fn a_loss_stays_a_loss() {
     assert_eq!(after(both, 20, Fate::Drop).1, 15_000, "a timeout");
 }
 
-/// The way there takes 1.5 s more from the second packet on: the timeout was needless, and the echo of
+/// The way there takes 1.5 s more from the second packet on: the timeout was spurious, and the echo of
 /// the first packet that comes tells, before the rest is sent again.
 #[test]
-fn a_timeout_that_was_needless_is_undone() {
+fn a_timeout_that_was_spurious_is_undone() {
     for (undo, restored) in [(UndoOptions::default(), false), (TIMESTAMPS, true)] {
         let mut n = 0;
         let mut pair = pair(&config(undo), 1, move |side, packet| {

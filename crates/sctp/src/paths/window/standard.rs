@@ -126,7 +126,7 @@ impl Standard {
         self.partial = 0;
     }
 
-    /// Takes the last reduction back, which was needless: the window is what it was, unless it has
+    /// Takes the last reduction back, which was spurious: the window is what it was, unless it has
     /// outgrown that.
     pub fn on_undo(&mut self) {
         if let Some((cwnd, ssthresh)) = self.before.take()

@@ -39,7 +39,7 @@ pub enum FlowEventKind {
     Timeout,
     /// A tail loss probe left (RFC 8985 §7).
     TailLossProbe,
-    /// A reduction was undone as needless (RFC 4015).
+    /// A reduction was undone as spurious (RFC 4015).
     Undone,
     /// The endpoint's view of a path changed to this.
     Path(PathState),
@@ -71,7 +71,7 @@ impl FlowEventKind {
             FlowEventKind::FastRetransmit => "fast retransmit".to_owned(),
             FlowEventKind::Timeout => "retransmission timeout".to_owned(),
             FlowEventKind::TailLossProbe => "tail loss probe".to_owned(),
-            FlowEventKind::Undone => "needless reduction undone".to_owned(),
+            FlowEventKind::Undone => "spurious reduction undone".to_owned(),
             FlowEventKind::Path(PathState::Unconfirmed) => "path unconfirmed".to_owned(),
             FlowEventKind::Path(PathState::Active) => "path active".to_owned(),
             FlowEventKind::Path(PathState::PotentiallyFailed) => {

@@ -359,10 +359,10 @@ fn a_loss_repaired_by_the_probe_reduces_the_window() {
     }
 }
 
-/// §7.4.2: the duplicate ACK of a receiver without DSACK says that the probe was needless. Data of
+/// §7.4.2: the duplicate ACK of a receiver without DSACK says that the probe was spurious. Data of
 /// the peer's that acknowledges nothing new is none, nor is an ACK with SACK blocks.
 #[test]
-fn only_a_bare_duplicate_says_that_the_probe_was_needless() {
+fn only_a_bare_duplicate_says_that_the_probe_was_spurious() {
     for (len, block, reductions) in [(0, false, 0), (100, false, 1), (0, true, 1)] {
         let config = Config { initial_window: InitialWindow::Segments(3), ..classic(rack()) };
         let mut s = Solo::established(&config);

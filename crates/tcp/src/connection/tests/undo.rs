@@ -1,4 +1,4 @@
-//! Needless reductions found out and undone: RFC 5682, 3522, 3708, 4015.
+//! Spurious reductions found out and undone: RFC 5682, 3522, 3708, 4015.
 
 use super::solo::Solo;
 use super::*;

@@ -33,7 +33,7 @@ pub(super) struct Prober {
 /// What an ACK told about the probe.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Outcome {
-    /// Nothing, or that it was needless.
+    /// Nothing, or that it was spurious.
     Fine,
     /// The probe repaired a loss (§7.4.2).
     Repaired,

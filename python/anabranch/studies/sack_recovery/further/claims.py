@@ -25,7 +25,7 @@ SHORT = 0.05
 """The same of a short transfer, whose user waits for round trips and timeouts."""
 HALVINGS = 0.5
 """Per 1000 segments: a window halved once more in some seconds is no other behaviour."""
-NEEDLESS = 0.2
+SPURIOUS = 0.2
 """Retransmissions per 1000 segments: a fiftieth of a per cent of what is sent."""
 
 
@@ -33,7 +33,7 @@ def judge(batches: m.Batches) -> list[Claim]:
     """All statements, in the order of plan.toml."""
     return [
         _trigger(batches),
-        _needless(batches),
+        _spurious(batches),
         _losses(batches, "N3", "random", "random loss of rate", "p"),
         _losses(batches, "N4", "bursts", "loss in bursts of mean length", "length"),
         _tail(batches),
@@ -60,24 +60,24 @@ def _trigger(batches: m.Batches) -> Claim:
         "Detection counts duplicate ACKs, so that reordering triggers it no earlier than Reno.",
         statements,
         f"{p:.0%} of the packets are held back by so many packet times; nothing is lost, so every"
-        " halving is needless. That the first detection comes at the very same ACK is a test of the"
+        " halving is spurious. That the first detection comes at the very same ACK is a test of the"
         " engine (`connection/tests/decoupled/trigger.rs`); later ones depend on what was sent.",
     )
 
 
-def _needless(batches: m.Batches) -> Claim:
+def _spurious(batches: m.Batches) -> Claim:
     p = plan()["reordering"]["shown"]
     statements = []
     for rival in ("reno", "sack", "fack"):
         differences = [
-            m.sample(batches, ours, m.needless) - m.sample(batches, theirs, m.needless)
+            m.sample(batches, ours, m.spurious) - m.sample(batches, theirs, m.spurious)
             for ours, theirs in m.pairs(batches, "reordering", OURS, rival, p)
         ]
-        quantity = f"additional needless retransmissions per 1000 segments over {rival}"
-        statements.append(Statement.of(quantity, Sample.across(differences), less(0, by=NEEDLESS)))
+        quantity = f"additional spurious retransmissions per 1000 segments over {rival}"
+        statements.append(Statement.of(quantity, Sample.across(differences), less(0, by=SPURIOUS)))
     return Claim(
         "N2",
-        "Under reordering it retransmits less needlessly than Reno, SACK and FACK.",
+        "Under reordering it makes fewer spurious retransmissions than Reno, SACK and FACK.",
         statements,
         "Mean over all distances. A hole is resent only when the window has room, and often it has"
         " arrived by then.",

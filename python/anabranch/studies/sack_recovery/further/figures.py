@@ -20,18 +20,18 @@ def write_all(directory: Path, batches: m.Batches) -> list[FigureEntry]:
     size, burst = "transfer (segments)", "mean burst (packets)"
     drawn: list[tuple[str, str, m.Metric, Plot, str]] = [
         (
-            "reordering_needless",
+            "reordering_spurious",
             "reordering",
-            m.needless,
-            Plot(share, distance, "needless retransmissions per 1000", log="xy"),
-            "Needless retransmissions under reordering, by how far packets are held back.",
+            m.spurious,
+            Plot(share, distance, "spurious retransmissions per 1000", log="xy"),
+            "Spurious retransmissions under reordering, by how far packets are held back.",
         ),
         (
             "reordering_halvings",
             "reordering",
             m.reductions,
-            Plot(share, distance, "needless halvings per 1000", log="x"),
-            "Needless halvings of the window in the same runs.",
+            Plot(share, distance, "spurious halvings per 1000", log="x"),
+            "Spurious halvings of the window in the same runs.",
         ),
         (
             "reordering_goodput",

@@ -37,7 +37,7 @@ def timeouts(run: RunResult) -> float:
     return float(sum(flow.timeouts for flow in run.flows))
 
 
-def needless(run: RunResult) -> float:
+def spurious(run: RunResult) -> float:
     """Retransmissions of what was not lost, per 1000 segments that the receiver got."""
     flow = run.flows[0]
     lost = sum(float(link.dropped_loss) + float(link.dropped_queue) for link in run.links)
