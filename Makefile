@@ -10,7 +10,7 @@ RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml -o -path 'c
 
 .PHONY: setup reproduce test test-rust test-captures test-python lint format bench bench-parts simulators instructions instructions-record fuzz fuzz-coverage \
 	docs drill-kernel kernel-objects kernel-cost differential docs-images algorithm-figures screenshots validation studies mcubic forensics live-studies fidelity fidelity-windows conformance attacks \
-	explore deny live-attacks soak cores field solo standards scenario-docs manuals wheels clean-install crates platforms clean
+	explore deny live-attacks soak cores field solo standards scenario-docs manuals wheels guided clean-install crates platforms clean
 
 # What is built is the package with its native module, in a virtual environment of its own.
 setup: $(VENV)/.built
@@ -129,6 +129,13 @@ manuals: setup
 wheels: setup
 	$(BIN)/python -m pip install --quiet "ziglang>=0.13"
 	$(BIN)/python packaging/wheels.py $(ARGS)
+
+# The package in .venv anew, compiled by a profile of the workloads: some 15 % fewer instructions (docs/performance.md).
+# Takes two builds of it; needs llvm-profdata (packaging/guided.py).
+guided: setup
+	RUSTFLAGS="-Cprofile-use=$$($(BIN)/python packaging/guided.py)" && export RUSTFLAGS && \
+	PIP_QUIET=1 VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --quiet \
+		--target $$(rustc -vV | sed -n 's/^host: //p')
 
 # What `make setup` compiled as a wheel, in a new environment without Rust: it does what the tutorial shows.
 clean-install: setup

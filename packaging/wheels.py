@@ -1,13 +1,14 @@
 """Builds wheels and the source distribution: `make wheels`, and the hosted workflow of a release.
 
-    python packaging/wheels.py [--out DIR] [TARGET]...
+    python packaging/wheels.py [--guided] [--out DIR] [TARGET]...
 
 Without TARGET, the source distribution is built, and wheels of those of this system's targets whose
 standard library rustup has installed; the others are named. With TARGET, its wheel is built, and
 nothing else. On Linux zig links,
 from the package `ziglang`, so that a wheel runs on every distribution that is not older than its
-tag says, whatever the machine that builds it has. Needs maturin, in the environment of the Python
-that runs this.
+tag says, whatever the machine that builds it has. With --guided the wheel of the system that runs
+this is compiled by a profile of workloads (guided.py); the others are as without. Needs maturin, in
+the environment of the Python that runs this.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ import sysconfig
 import time
 import zipfile
 from pathlib import Path
+
+import guided
 
 ROOT = Path(__file__).resolve().parents[1]
 LARGEST = 15_000_000
@@ -42,6 +45,7 @@ TARGETS = {
 def main() -> None:
     """Builds, checks, and tells what was built and what was not."""
     parser = argparse.ArgumentParser(description="Builds wheels and the source distribution.")
+    parser.add_argument("--guided", action="store_true")
     parser.add_argument("--out", type=Path, default=ROOT / "target" / "wheels")
     parser.add_argument("target", nargs="*")
     arguments = parser.parse_args()
@@ -53,7 +57,7 @@ def main() -> None:
     lacking = [target for target in asked if not installed(target)]
     for target in asked:
         if target not in lacking:
-            told(build(target, arguments.out))
+            told(build(target, arguments.out, arguments.guided and target == guided.host()))
     if not arguments.target:
         told(maturin("sdist", arguments.out))
     for target in lacking:
@@ -69,27 +73,32 @@ def installed(target: str) -> bool:
     return any(Path(found.stdout.strip()).glob("libstd-*.rlib"))
 
 
-def build(target: str, out: Path) -> Path:
+def build(target: str, out: Path, by_profile: bool) -> Path:
     """The wheel of one target."""
     options = ["--release", "--quiet", "--target", target]
     if tag := LINUX.get(target):
         options += ["--zig", "--compatibility", tag]
     begun = time.monotonic()
-    wheel = maturin("build", out, *options)
+    environment = guided.flags(guided.profile(target)) if by_profile else {}
+    wheel = maturin("build", out, *options, environment=environment)
     check(wheel)
-    print(f"{target}: {time.monotonic() - begun:.0f} s", flush=True)
+    how = ", by a profile" if by_profile else ""
+    print(f"{target}{how}: {time.monotonic() - begun:.0f} s", flush=True)
     return wheel
 
 
-def maturin(command: str, out: Path, *options: str) -> Path:
-    """Runs maturin, and finds what it wrote."""
+def maturin(
+    command: str, out: Path, *options: str, environment: dict[str, str] | None = None
+) -> Path:
+    """Runs maturin, with what is set besides in its environment, and finds what it wrote."""
     before = {path: path.stat().st_mtime_ns for path in out.iterdir()}
     scripts = sysconfig.get_path("scripts")
     # maturin finds zig as `python3 -m ziglang`.
-    environment = {**os.environ, "PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}"}
+    path = f"{scripts}{os.pathsep}{os.environ['PATH']}"
+    settings = {**os.environ, **(environment or {}), "PATH": path}
     program = str(Path(scripts) / "maturin")
     line = [program, command, *options, "--out", str(out)]
-    subprocess.run(line, cwd=ROOT, env=environment, check=True)
+    subprocess.run(line, cwd=ROOT, env=settings, check=True)
     (written,) = (path for path in out.iterdir() if before.get(path) != path.stat().st_mtime_ns)
     return written
 
