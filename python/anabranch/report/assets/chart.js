@@ -25,6 +25,7 @@
   const TICK = 15; // pixels of a tick and the gap before its name
   const NAMES = 0.35; // of the width at most for names beside lanes; longer ones stand above their lanes
   const LANE = 36; // pixels of a lane with its name above
+  const NUMBERS = 34; // pixels of the numbers below the horizontal axis, with their ticks
   const UNDER = 0.65; // of the height of a bar: what is left of it below its lane's name
   const EDGE = 0.42; // of a lane: from its middle down to its lower edge
   const LOWER = 0.2; // of a lane: what is drawn below its name is moved by so much
@@ -314,7 +315,7 @@
       const options = {
         ...this.fitted(Math.max(this.plot.clientWidth, 120)), legend: { show: false },
         scales: { x: scale("x"), y: scale("y") },
-        axes: [{ ...axis("x"), values, ...logged("x"), ...names }, { ...axis("y"), values, ...logged("y"), size: () => this.room(), ...lanes }],
+        axes: [{ ...axis("x"), size: NUMBERS, values, ...logged("x"), ...names }, { ...axis("y"), values, ...logged("y"), size: () => this.room(), ...lanes }],
         series: [{}, { scale: "y" }],
         cursor: { drag: { x: true, y: true, uni: 40, setScale: false }, points: { show: false }, bind: { dblclick: () => () => this.reset() },
           ...(spec.link ? { sync: { key: spec.link, setSeries: false, filters: { pub: seen, sub: seen }, scales: ["x", null] } } : {}) },
@@ -785,7 +786,6 @@
     // Paper has no scrolling: everything is drawn before it is printed, in the colours of paper.
     addEventListener("beforeprint", () => {
       for (const figure of document.querySelectorAll("[data-waits]")) { soon.unobserve(figure); make(figure); }
-      for (const details of document.querySelectorAll("details")) details.open = true;
       document.documentElement.dataset.printing = "";
       all.forEach((it) => { it.resize(Math.min(it.u.width, 640)); it.recolour(); });
     });
