@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from importlib import resources
+
 import numpy as np
+from numpy.typing import NDArray
 
 from anabranch.experiment import Scenario
 from anabranch.observed import STATES
@@ -134,3 +138,63 @@ def test_cells_have_units_and_sort_by_number() -> None:
     assert (each.text, each.value) == ("12.99 Mbit/s", "12988363.413333334")
     assert cell("established", True).text == "yes"
     assert cell("finish_s", None).text == ""
+
+
+EYES = {
+    "trichromat": np.eye(3),
+    "protanope": np.array(
+        [
+            [0.152286, 1.052583, -0.204868],
+            [0.114503, 0.786281, 0.099216],
+            [-0.003882, -0.048116, 1.051998],
+        ]
+    ),
+    "deuteranope": np.array(
+        [
+            [0.367322, 0.860646, -0.227968],
+            [0.280085, 0.672501, 0.047413],
+            [-0.011820, 0.042940, 0.968881],
+        ]
+    ),
+}
+"""What is seen of linear red, green and blue: Machado, Oliveira and Fernandes, IEEE TVCG 2009."""
+XYZ = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
+WHITE = np.array([0.9505, 1.0, 1.089])
+
+
+def seen(colour: str, eye: str) -> NDArray[np.float64]:
+    """A colour in CIELAB, as somebody sees it."""
+    part = np.array([int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)])
+    linear = np.where(part <= 0.04045, part / 12.92, ((part + 0.055) / 1.055) ** 2.4)
+    x, y, z = np.cbrt(np.maximum(XYZ @ np.clip(EYES[eye] @ linear, 0, 1) / WHITE, 0.008856))
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+def palette() -> dict[int, tuple[str, str]]:
+    """The colours of a page by number, on light and on dark ground."""
+    styles = resources.files("anabranch.report").joinpath("assets", "report.css")
+    found = re.findall(
+        r"--c(\d): light-dark\((#\w{6}), (#\w{6})\)", styles.read_text(encoding="utf-8")
+    )
+    return {int(number): (light, dark) for number, light, dark in found}
+
+
+def test_the_two_ends_are_told_apart() -> None:
+    """By colours that no kind of colour blindness mixes up, and by marks."""
+    run = Scenario(TWO_PATHS + 'protocol = "mptcp"\n').explored().run()
+    traces = by_title(explorer.charts(run))["Time-sequence"].traces
+    ends: dict[str, set[int]] = {"sender": set(), "receiver": set()}
+    for trace in traces:
+        kind = trace.name.rpartition(": ")[2]
+        if kind != "lost":
+            of = "receiver" if kind in ("received", "SACK blocks") else "sender"
+            ends[of].add(trace.colour)
+    assert len(ends["sender"]) == 5  # of flow and paths, what is sent again, and acknowledged
+    for eye in EYES:
+        for ground in (0, 1):
+            for ours in ends["sender"]:
+                for theirs in ends["receiver"]:
+                    one, two = (seen(palette()[each][ground], eye) for each in (ours, theirs))
+                    assert np.linalg.norm(one - two) > 30, (eye, ground, ours, theirs)
+    looks = {(each.kind, each.mark) for each in traces}
+    assert len(looks) == len({each.name.rpartition(": ")[2] for each in traces}) == 6

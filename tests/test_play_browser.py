@@ -434,6 +434,21 @@ def test_everybody_can_use_it(
     context.close()
 
 
+def test_tables_fit_a_phone(chromium: Any, played: Server) -> None:
+    """A flow's key and name stand in one line; the narrowest screen has room for all columns."""
+    for width, scenario in ((390, "bufferbloat"), (390, "two-paths"), (320, "slow-start")):
+        context = chromium.new_context(viewport={"width": width, "height": 800})
+        tab = context.new_page()
+        tab.goto(f"{played.address}#scenario=lab:{scenario}")
+        tab.wait_for_selector("table.flows")
+        assert tab.evaluate("document.documentElement.scrollWidth") == width, scenario
+        if width == 390:
+            rows = tab.locator("table.flows tbody tr").all()
+            assert len(rows) >= 3
+            assert all(row.bounding_box()["height"] < 32 for row in rows), scenario
+        context.close()
+
+
 def test_a_dragged_slider_is_drawn_soon(chromium: Any, played: Server) -> None:
     """Thirty turns in a second: what is drawn last is the last turn, and no turn waits long."""
     with page(chromium, played) as tab:

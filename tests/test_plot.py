@@ -16,7 +16,17 @@ from matplotlib.colors import to_rgba, to_rgba_array
 from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 
-from anabranch import InputError, Scenario, comparison, observed, results, si, stats, tables
+from anabranch import (
+    InputError,
+    Scenario,
+    comparison,
+    observed,
+    plotting,
+    results,
+    si,
+    stats,
+    tables,
+)
 from anabranch import sweep as sweeps
 from anabranch.plotting import Frame, Request, chart, drawing
 from anabranch.sweep import Metric, Parameter, Replications, Sweep
@@ -510,3 +520,143 @@ def test_bars_beyond_the_colours_are_hatched() -> None:
     whiskers = [each for each in figure.axes[0].collections if isinstance(each, LineCollection)]
     colours = {tuple(c) for each in whiskers for c in to_rgba_array(each.get_color())}
     assert colours == {to_rgba("white"), to_rgba("#222222")}
+
+
+def steps(runs: list[list[tuple[float, float]]], **more: object) -> Frame:
+    """Runs of one series, each with its samples."""
+    rows = [
+        {"replication": n, "time_s": time, "cwnd": value}
+        for n, samples in enumerate(runs)
+        for time, value in samples
+    ]
+    given = {"x": "time_s", "kind": "line", "steps": True} | more
+    return Frame(pd.DataFrame(rows), "cwnd", **given)  # type: ignore[arg-type]
+
+
+def test_a_band_is_of_the_values_in_force() -> None:
+    """At each date the median and the percentiles of the runs; no line where fewer than half of
+    them have a value: runs begin at 0, 1 and 0, and end at 10, 4 and 8 s."""
+    runs = [
+        [(0.0, 2.0), (5.0, 8.0), (10.0, 8.0)],
+        [(1.0, 4.0), (4.0, 4.0)],
+        [(0.0, 6.0), (8.0, 6.0)],
+    ]
+    made = chart(steps(runs), Request())
+    at = made.data.set_index("x")[["y", "low", "high"]].apply(tuple, axis=1)
+    assert at.loc[0.5] == pytest.approx((4.0, 2.4, 5.6))  # of 2 and 6
+    assert at.loc[2.0] == pytest.approx((4.0, 2.4, 5.6))  # of 2, 4 and 6
+    assert at.loc[4.5] == pytest.approx((4.0, 2.4, 5.6))  # of 2 and 6
+    assert at.loc[6.0] == pytest.approx((7.0, 6.2, 7.8))  # of 8 and 6
+    assert made.data["x"].max() == pytest.approx(8.0, abs=10 / 300)
+    assert (made.kind, made.runs, made.steps) == ("line", (2, 3), False)
+    says = "medians of 2 to 3 runs, bands from the 10th to the 90th percentile"
+    assert plotting.caption(made) == says
+
+
+def test_samples_of_packets_are_means_of_their_interval() -> None:
+    """No value of a round-trip time lasts until the next: where nothing came, there is nothing."""
+    runs = [[(0.0, 2.0), (0.01, 4.0), (9.0, 8.0)], [(0.0, 7.0), (9.0, 8.0)]]
+    made = chart(steps(runs, moments=True), Request())
+    assert list(made.data["y"]) == pytest.approx([(3.0 + 7.0) / 2, 8.0])
+    assert list(made.data["x"]) == pytest.approx([0.015, 8.985])
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        (Request(kind="bars"), r"--kind.*`bars`.*line, runs, cdf, box of a series"),
+        (Request(kind="paired"), r"--kind.*`paired`"),
+        (Request(x="replication"), r"--x.*`replication`.*time_s"),
+    ],
+)
+def test_a_series_of_many_runs_is_drawn_over_time(asked: Request, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        chart(steps([[(0.0, 1.0), (1.0, 2.0)], [(0.0, 1.0), (1.0, 3.0)]]), asked)
+
+
+OBSERVED = """
+[[observe]]
+what = "received"
+[[observe]]
+what = "queue"
+link = "a-b"
+"""
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A sweep of four runs of each of two windows, with their series. A parameter has the name
+    of a series."""
+    folder = tmp_path_factory.mktemp("kept")
+    limits = ["5 packets", "20 packets"]
+    Sweep(
+        Scenario(TWO_HOSTS + OBSERVED).set("flows.f.size=60 kB"),
+        [
+            Parameter.of("window", "flows.*.tcp.window", ["reno", "cubic"]),
+            Parameter.of("queue", "links.0.queue.limit", limits),
+        ],
+        Replications.exactly(4),
+        series=True,
+    ).run(folder)
+    return folder
+
+
+def test_the_series_of_a_sweep_are_medians_of_its_runs(kept: Path) -> None:
+    swept = sweeps.reading.read(kept)
+    made = chart(swept.frame("cwnd"), Request(where=["queue=20 packets"]))
+    assert (made.kind, made.x.label, made.y) == ("line", "time (ms)", "congestion window (kB)")
+    assert (made.series, made.panels, made.known) == ("window", "", ["reno", "cubic"])
+    table = swept.table("series").to_pandas()
+    rows = table[(table["series"] == "f.cwnd") & (table["queue"] == "20 packets")]
+    for window in ("reno", "cubic"):
+        drawn = made.data[made.data["series"] == window]
+        middle = drawn.iloc[len(drawn) // 3]
+        of_runs = [
+            run[run["time_s"] <= middle["x"] / 1e3]["value"].iloc[-1] / 1e3
+            for _, run in rows[rows["window"] == window].groupby("replication")
+        ]
+        assert middle["y"] == pytest.approx(np.median(of_runs))
+        assert middle["high"] == pytest.approx(np.quantile(of_runs, 0.9))
+    assert made.intervals == "bands from the 10th to the 90th percentile"
+    panels = chart(swept.frame("queue"), Request(by="queue"))
+    assert (panels.series, panels.panels) == ("queue", "window")
+
+
+def test_delivery_of_a_sweep_is_its_rate(kept: Path) -> None:
+    """Octets that were read by its end: the area below the curve of each run."""
+    swept = sweeps.reading.read(kept)
+    of = swept.frame("delivery")
+    assert of.unit == "bit/s"
+    run = of.data[(of.data["window"] == "reno") & (of.data["queue"] == "20 packets")]
+    run = run[run["replication"] == 0]
+    octets = (run["delivery"][:-1] * np.diff(run["time_s"])).sum() / 8
+    assert octets == pytest.approx(60_000, rel=0.03)  # an interval that is not whole is left out
+    assert run["time_s"].iloc[0] == 0
+
+
+def test_every_run_of_a_sweep_is_a_thin_line(kept: Path) -> None:
+    made = chart(sweeps.reading.read(kept).frame("cwnd"), Request(kind="runs"))
+    assert (made.kind, made.panels, plotting.caption(made)) == ("runs", "queue", "")
+    assert made.data.groupby("run")["x"].apply(lambda x: x.is_monotonic_increasing).all()
+    figure = drawing.draw(made, 7, 3)
+    assert [len(axes.lines) for axes in figure.axes] == [8, 8]
+    assert made.data["run"].nunique() == 16
+
+
+def test_a_sweep_without_series_says_how_to_keep_them(
+    swept: Path, forked: Command, tmp_path: Path
+) -> None:
+    done = forked("plot", swept, "--y", "cwnd", "--out", tmp_path / "f.pdf")
+    assert done.returncode == 2
+    for words in ("`series = true`", '`[[observe]]` with `what = "cwnd"`', "`sweep --resume`"):
+        assert words in done.stderr
+
+
+def test_what_a_sweep_did_not_observe_is_said(kept: Path) -> None:
+    swept = sweeps.reading.read(kept)
+    with pytest.raises(InputError, match=r"`srtt`.*delivery, .*cwnd.*`what = \"srtt\"`"):
+        swept.plot("srtt")
+    with pytest.raises(InputError, match=r"`arrivals`.*delivery.*no lengths of packets"):
+        swept.plot("arrivals")
+    with pytest.raises(InputError, match=r"`runs`.*a series over time"):
+        swept.plot(kind="runs")

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from anabranch import AlgorithmError, InputError, Network, Scenario
+from anabranch import cargo as about_cargo
 from anabranch.algorithms import check, plugin
 from anabranch.library.needs import needs
 from anabranch.native import core
@@ -245,6 +246,7 @@ def test_names_that_cargo_would_not_take_are_refused(name: str, tmp_path: Path) 
     assert not (tmp_path / "folder").exists()
 
 
+@pytest.mark.needs("cargo")
 def test_the_folder_names_the_library_where_cargo_puts_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -254,6 +256,8 @@ def test_the_folder_names_the_library_where_cargo_puts_it(
     for name in ("README.md", "scenario.toml"):
         text = (folder / name).read_text("utf-8")
         assert str(library) in text and "target/release" not in text
+    monkeypatch.setenv("PATH", "")  # without cargo its variables say it
+    assert about_cargo.target(folder) == tmp_path / "elsewhere"
 
 
 def test_a_folder_with_something_in_it_is_left_alone(anabranch: Command, tmp_path: Path) -> None:
@@ -261,3 +265,51 @@ def test_a_folder_with_something_in_it_is_left_alone(anabranch: Command, tmp_pat
     done = anabranch("new", "algorithm", "law", "--out", tmp_path)
     assert done.returncode == 2 and "a new or empty folder" in done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
+
+
+@pytest.mark.needs("cargo")
+def test_cargo_s_settings_say_where_the_library_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("CARGO_TARGET_DIR", raising=False)
+    (tmp_path / ".cargo").mkdir()
+    (tmp_path / ".cargo" / "config.toml").write_text('[build]\ntarget-dir = "built"\n', "utf-8")
+    folder = plugin.write("my-aimd", tmp_path / "mine")
+    for name in ("README.md", "scenario.toml"):
+        assert str(tmp_path / "built" / "release" / "libmy_aimd.so") in (folder / name).read_text()
+
+
+@pytest.mark.needs("cargo")
+def test_a_library_that_is_not_there_is_told_with_where_it_is(
+    anabranch: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """First how to build it, then where cargo put it: of another profile, or another folder."""
+    monkeypatch.delenv("CARGO_TARGET_DIR", raising=False)
+    folder = plugin.write("my-aimd", tmp_path / "mine")
+    run = "run", folder / "scenario.toml", "--out", tmp_path / "out"
+    done = anabranch(*run)
+    command = f"`cargo build --release --manifest-path {folder / 'Cargo.toml'}`"
+    assert done.returncode == 2 and command in done.stderr, done.stderr
+    for place in (folder / "target" / "debug", tmp_path / "elsewhere" / "release"):
+        place.mkdir(parents=True)
+        (place / "libmy_aimd.so").write_text("built", "utf-8")
+        done = anabranch(*run)
+        assert f"cargo has put it at {place / 'libmy_aimd.so'}: name that" in done.stderr
+        monkeypatch.setenv("CARGO_TARGET_DIR", str(tmp_path / "elsewhere"))
+    with pytest.raises(InputError, match=r"there is no libother\.so$"):
+        Scenario(lossy("libother.so").toml()).run()
+
+
+@pytest.mark.needs("cargo")
+def test_a_workspace_around_the_folder_is_told_of(anabranch: Command, tmp_path: Path) -> None:
+    """Cargo refuses both until that one excludes the folder, as the message says."""
+    outer = tmp_path / "Cargo.toml"
+    workspace = '[workspace]\nresolver = "2"\nmembers = ["laws/*"]\n'
+    outer.write_text(workspace, "utf-8")
+    done = anabranch("new", "algorithm", "my-aimd", "--out", tmp_path / "laws" / "my-aimd")
+    line = 'exclude = ["laws/my-aimd"]'
+    assert done.returncode == 0 and f"{outer} takes" in done.stderr and line in done.stderr
+    outer.write_text(f"{workspace}{line}\n", "utf-8")
+    done = anabranch("new", "algorithm", "my-law", "--out", tmp_path / "other")
+    assert done.returncode == 0 and done.stderr == ""
+    cargo(tmp_path / "laws" / "my-aimd", "metadata", "--no-deps", "--format-version", "1")

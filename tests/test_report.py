@@ -196,6 +196,9 @@ def test_names_are_columns_and_quantities_an_axis_of_numbers() -> None:
     (chart,) = sweep_charts(["window", "buffer"], rows, {"goodput": "bit/s"})
     assert (chart.x, list(chart.traces[0].x)) == ("buffer (kB)", [5.0, 10.0])
     assert sweep_charts(["window", "buffer"], one[:1], {}) == []
+    named = [row | {"metric": "goodput_bps"} for row in rows]
+    (chart,) = sweep_charts(["window", "buffer"], named, {"goodput_bps": "bit/s"})
+    assert (chart.title, chart.y.partition(" (")[0]) == ("goodput", "goodput")
 
 
 def test_a_sweep_has_a_report(tmp_path: Path) -> None:
@@ -266,7 +269,8 @@ def test_the_headline_of_a_study_stands_behind_its_claims(tmp_path: Path) -> Non
 
 
 def test_each_number_of_a_claim_has_its_verdict(tmp_path: Path) -> None:
-    """Also the first, beside which the claim's own verdict may be another."""
+    """Also the first, beside which the claim's own verdict may be another. The second is folded on
+    a phone."""
     mean = Statement.of("mean", Exact.mean_of([0.1, 0.2, 0.6]), near(0.15, 0.05))
     each = Statement.of("each", Exact.of([0.1, 0.2, 0.6]), near(0.15, 0.05))
     claim = Claim("C1", "It is.", [mean, each], "")
@@ -274,7 +278,9 @@ def test_each_number_of_a_claim_has_its_verdict(tmp_path: Path) -> None:
     StudyResult("mcubic", "M", "", "", "", "quick", [claim], [], [], [], "").save(folder)
     study_report.write_study_report(tmp_path)
     page = (folder / "report.html").read_text(encoding="utf-8")
-    rows = page.split('<dl class="measures">')[1].split("</dl>")[0].split("<div>")[1:]
+    lists = page.split('<dl class="measures">')[1:]
+    rows = [row for each in lists for row in each.split("</dl>")[0].split("<div>")[1:]]
+    assert len(rows) == 2
     assert "does not hold</span> <span" in rows[0] and "by the mean over" in rows[0]
     assert "holds in part</span> <span" in rows[1] and "in 2 of 3 conditions" in rows[1]
     assert "judged by that mean" in page
@@ -296,7 +302,8 @@ def test_claims_come_first_and_the_rest_is_folded(tmp_path: Path) -> None:
     for text in ("An abstract.", "A note.", "section 4", "judged by that mean", "Marks of claims"):
         assert text in body and text not in open_, text
     assert body.index('id="C1"') < body.index("judged by that mean")
-    assert "<summary>C1: all 2 numbers, source, note</summary>" in body
+    name = '<span class="sr">C1: </span>All 2 numbers, source, note'
+    assert f"<summary>{name}</summary>" in body
 
 
 def test_a_figure_stands_with_the_claim_that_it_shows() -> None:

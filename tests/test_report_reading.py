@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -78,6 +79,7 @@ def _study(place: Path) -> None:
         drawing.points(place / "mcubic", stem, points, Plot(stem, "x", "y"), f"{stem}.")
         for stem in ("first", "second", "third")
     ]
+    figures[1] = replace(figures[1], claims=("C1",))
     measured = Estimate(6.0, 5.75, 6.25, 3)
     statements = [Statement.of(f"rounds of {n}", measured, near(n, 0.5)) for n in (6, 7, 6.6)]
     claims = [Claim(f"C{n}", "It is six.", statements, "A note.") for n in (1, 2)]
@@ -188,11 +190,49 @@ def test_on_a_phone_a_study_begins_with_its_claims(chromium: Any, pages: dict[st
     tab.goto(pages["study"].as_uri())
     tab.wait_for_selector("html[data-ready]")
     assert tab.locator(".claim").first.bounding_box()["y"] < 600
-    for number in tab.locator(".claim dd").all():
+    numbers = tab.locator(".claim > .measures dd").all()
+    assert len(numbers) == tab.locator(".claim").count() == 2
+    for number in numbers:
         picture, verdict = (number.locator(each).bounding_box() for each in (".bullet", ".verdict"))
         assert verdict["x"] > picture["x"] + picture["width"]
         assert abs(verdict["y"] - picture["y"]) < 12
     context.close()
+
+
+def test_on_a_phone_a_claim_is_its_verdict_and_its_number(
+    chromium: Any, pages: dict[str, Path]
+) -> None:
+    """The number is one that says why it does not hold; its figures and its other numbers are a
+    tap away. Where there is room, they stand open, as on paper."""
+    for width, scheme in ((390, "screen"), (1400, "screen"), (390, "print")):
+        context = chromium.new_context(viewport={"width": width, "height": 844})
+        tab = context.new_page()
+        tab.goto(pages["study"].as_uri())
+        tab.wait_for_selector("html[data-ready]")
+        claim = tab.locator("#C1")
+        first = claim.locator(".measures").first
+        assert "rounds of 7" in first.inner_text() and "does not hold" in first.inner_text()
+        closed = tab.locator("details:not([open])").count()
+        if scheme == "print":
+            tab.emulate_media(media="print")
+            tab.evaluate("dispatchEvent(new Event('beforeprint'))")
+        phone = (width, scheme) == (390, "screen")
+        assert (claim.bounding_box()["height"] < 300) == phone
+        for name, inside in (("2 more", ".measures"), ("Figure", "figure")):
+            part = claim.locator("details", has=tab.locator("summary", has_text=name))
+            assert part.count() == 1, name
+            assert part.locator(inside).is_visible() != phone, name
+            assert part.locator("summary").is_visible() == phone, name
+            if phone:
+                part.locator("summary").click()
+                assert part.locator(inside).is_visible()
+                assert part.bounding_box()["width"] > 300
+        tab.wait_for_timeout(150)
+        assert claim.locator("canvas").bounding_box()["width"] > 250
+        if scheme == "print":
+            tab.evaluate("dispatchEvent(new Event('afterprint'))")
+            assert tab.locator("details:not([open])").count() == closed > 0
+        context.close()
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -525,7 +526,7 @@ def test_pairs_of_a_categorical_parameter(tmp_path: Path) -> None:
 
 
 def test_a_series_is_no_metric(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"`path_cwnd` is a series.*`series = true`"):
+    with pytest.raises(InputError, match=r"`path_cwnd`.*keeps the series.*`series = true`"):
         small().run(tmp_path).frame("path_cwnd")
 
 
@@ -695,3 +696,22 @@ def test_series_are_kept_where_asked_for(tmp_path: Path) -> None:
     # What never happened, a drop say, has no rows.
     happened = {name for name, columns in single.items() if len(columns["time_s"])}
     assert set(series["series"].to_pylist()) == happened
+
+
+def test_series_that_are_asked_for_later_are_computed(tmp_path: Path) -> None:
+    """A sweep that is continued with `series = true` has those of the runs that it had, too."""
+    sweep = Sweep(Scenario(TWO_HOSTS).set("flows.f.size=30 kB"), [], Replications.exactly(2))
+    before = sweep.run(tmp_path)
+    with pytest.raises(InputError, match=r"`series = true`"):
+        before.frame("cwnd")
+    told: list[str] = []
+    after = replace(sweep, series=True).run(tmp_path, resume=True, damaged=told.append)
+    assert told == [f"{tmp_path}: its runs kept no series"]
+    assert set(after.frame("cwnd").data["replication"]) == {0, 1}
+
+    def written() -> dict[Path, int]:
+        return {file: file.stat().st_mtime_ns for file in (tmp_path / "runs").rglob("*.parquet")}
+
+    files = written()
+    replace(sweep, series=True).run(tmp_path, resume=True)
+    assert files == written()

@@ -231,3 +231,20 @@ def test_conditions_with_the_fewest_replications_bind() -> None:
 
     decide(dict.fromkeys(worlds, Scenario("")), judge, compute, Looks(4, 3))
     assert [(each["a"], each["c"]) for each in seen] == [(4, 4), (4, 8), (4, 16)]
+
+
+def test_the_number_that_tells_is_one_that_does_not_hold() -> None:
+    """It comes first of a claim that does not plainly hold; else the claim's first number does."""
+    measured = Estimate(6.0, 5.75, 6.25, 3)
+    six, seven, free = (
+        Statement.of(name, measured, rule)
+        for name, rule in (("six", near(6, 0.5)), ("seven", near(7, 0.5)), ("free", None))
+    )
+    for statements, told in (
+        ([six, free, seven], ["seven", "six"]),
+        ([seven, six], ["seven"]),
+        ([six, free], ["six"]),
+        ([free, six], ["free"]),
+    ):
+        claim = Claim("C1", "It is six.", statements, "")
+        assert [each.quantity for each in claim.telling()] == told

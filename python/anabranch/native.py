@@ -90,7 +90,8 @@ def guarded(file: str | Path | None = None) -> Iterator[None]:
     except AnabranchError:
         raise
     except core.InputError as error:
-        raise InputError(str(error)) from None
+        cargo = importlib.import_module("anabranch.cargo")  # for libraries that are not there
+        raise InputError(cargo.explained(str(error))) from None
     except core.AlgorithmError as error:
         message, facts = error.args
         raise AlgorithmError(message, **facts) from error.__cause__

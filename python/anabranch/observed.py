@@ -87,6 +87,13 @@ MEASURES = {
 """By the names that `compare.csv` has."""
 
 
+def subject(kind: str) -> str:
+    """What a series of that kind is of: `link`, `path` or `flow`."""
+    if kind in OF_LINKS:
+        return "link"
+    return "path" if kind.startswith("path_") else "flow"
+
+
 def observer(kind: str) -> str:
     """The `what` of `[[observe]]` for a kind of series, or for a rate that follows from one.
 

@@ -7,6 +7,7 @@ instead, and returns the figure that they are in.
 from __future__ import annotations
 
 import importlib
+import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -33,6 +34,10 @@ from anabranch.observed import (
 )
 from anabranch.recorded import Recorded, Series
 from anabranch.si import Scale
+
+SENT = (COLOURS[0], COLOURS[4], COLOURS[5])
+"""Of what flows send for the first time, as the report has them; further flows begin anew."""
+AGAIN, ACKED = COLOURS[1], COLOURS[6]
 
 
 def plot(
@@ -100,15 +105,15 @@ def time_sequence(
     every = np.concatenate([np.asarray(each["value"], dtype=float) for each in sent.values()])
     axes = _axes(axes, "Time-sequence", "time (s)", "")
     scaled = _scaled(axes, every, "B", "offset in the stream")
-    for colour, (name, series) in zip(_colours(), sent.items(), strict=False):
+    for colour, (name, series) in zip(itertools.cycle(SENT), sent.items(), strict=False):
         again = np.asarray(series["retransmission"], dtype=bool)
         times, offsets = series["time_s"], series["value"] / scaled.factor
         dots: dict[str, Any] = {"linestyle": "none", "markersize": 3}
         axes.plot(times[~again], offsets[~again], marker=".", color=colour, label=name, **dots)
         label = f"{name}, again"
-        axes.plot(times[again], offsets[again], marker="x", color="#000000", label=label, **dots)
+        axes.plot(times[again], offsets[again], marker="D", color=AGAIN, label=label, **dots)
         if acks := result.series.get(f"{name}.acks"):
-            step: dict[str, Any] = {"drawstyle": "steps-post", "linewidth": 0.8, "color": colour}
+            step: dict[str, Any] = {"drawstyle": "steps-post", "linewidth": 0.8, "color": ACKED}
             acked = acks["value"] / scaled.factor
             axes.plot(acks["time_s"], acked, label=f"{name}, acknowledged", **step)
     return _done(axes)

@@ -10,12 +10,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from anabranch import observed, si, tables, timeline
+from anabranch import curves, observed, si, tables, timeline
 from anabranch.errors import ABSENT, InputError
 from anabranch.files import absent
 from anabranch.nearest import one_of
-from anabranch.plotting.frame import HELD, Frame
-from anabranch.report import thinning
+from anabranch.plotting.frame import Frame
 from anabranch.sweep import reading
 from anabranch.timeline import Event
 
@@ -26,18 +25,10 @@ TABLES = (
 """Tables of a run, each a CSV file."""
 SUBJECTS = ("flow", "name", "from", "to", "subflow", "host")
 """Columns that say what a row is about."""
-RATES = ("arrivals", "delivery")
-"""What is computed of a series of bytes: a rate over time."""
 TIMELINE = "timeline"
 """What happened when, which is drawn in lanes."""
 FIRST = ("arrivals", "delivery", "cwnd", "path_cwnd", "queue")
 """What a run's figure shows unless asked otherwise: the first of these that was observed."""
-SAMPLES = 4000
-"""Samples drawn of a curve; docs/report.md says which are kept."""
-SERIES = 7
-"""Curves of one figure, unless a condition asks for others."""
-INTERVALS = 100
-"""A rate is the mean over this part of a run."""
 
 
 def frame(places: Sequence[Path], y: str | None = None) -> Frame:
@@ -84,7 +75,7 @@ def _together(places: Sequence[Path], y: str | None) -> Frame:
     return Frame(
         pd.concat(parts, ignore_index=True), first.y, first.unit, first.name,
         ("result", *first.varied), x=first.x, most=first.most, kind=first.kind, steps=first.steps,
-        origin="results",
+        moments=first.moments, origin="results",
     )  # fmt: skip
 
 
@@ -106,7 +97,7 @@ def names(places: Sequence[Path]) -> list[str]:
 
 def _run(place: Path, y: str | None) -> Frame:
     kinds = _kinds(place)
-    rates = [name for name in RATES if _source(name, kinds)]
+    rates = [name for name in curves.RATES if _source(name, kinds)]
     if y is None:
         y = next((name for name in FIRST if name in (*rates, *kinds)), "goodput_bps")
     if y in rates:
@@ -120,7 +111,7 @@ def _run(place: Path, y: str | None) -> Frame:
         raise InputError.about(str(place), "--y", y, one_of(name, there))
     table = pd.read_csv(file)
     if column not in table or not pd.api.types.is_numeric_dtype(table[column]):
-        if y in (*RATES, *observed.AXES):
+        if y in (*curves.RATES, *observed.AXES):
             raise _unobserved(place, y, [*rates, *kinds])
         columns = [each for each in table if pd.api.types.is_numeric_dtype(table[each])]
         raise InputError.about(
@@ -158,7 +149,7 @@ def _again(place: Path, what: str) -> str:
 def observed_kinds(place: Path) -> list[str]:
     """What can be drawn of a run over time: kinds of series, and rates that follow from them."""
     kinds = _kinds(place)
-    return [*(name for name in RATES if _source(name, kinds)), *kinds]
+    return [*(name for name in curves.RATES if _source(name, kinds)), *kinds]
 
 
 def happened(place: Path) -> tuple[list[Event], float]:
@@ -200,23 +191,15 @@ def _has_rows(file: Path) -> bool:
 
 
 def _series(place: Path, kind: str, files: dict[str, Path]) -> Frame:
-    subject = _subject(kind)
+    subject = observed.subject(kind)
     finishes, end_s = _ends(place)
     parts = []
     for of, file in files.items():
         table = pd.read_csv(file)
-        kept = thinning.curve(table["time_s"].to_numpy(), table["value"].to_numpy(), SAMPLES)
-        drawn = table.iloc[kept][["time_s", "value"]].assign(**{subject: of, HELD: False})
-        parts.append(drawn)
         until = observed.lasts_until(kind, of, finishes, end_s)
-        if until is not None and until > drawn["time_s"].iloc[-1]:
-            parts.append(drawn.tail(1).assign(time_s=until, **{HELD: True}))
-    data = pd.concat(parts, ignore_index=True).rename(columns={"value": kind})
-    title = observed.TITLES.get(kind, si.name_of(kind))
-    return Frame(
-        data, kind, si.unit_of_series(kind), title, (subject,), x="time_s", most=SERIES,
-        kind="line", steps=True, origin=str(place),
-    )  # fmt: skip
+        drawn = curves.curve(table["time_s"].to_numpy(), table["value"].to_numpy(), until)
+        parts.append(drawn.assign(**{subject: of}))
+    return curves.frame(parts, kind, (subject,), str(place))
 
 
 def _ends(place: Path) -> tuple[dict[str, float | None], float]:
@@ -227,13 +210,6 @@ def _ends(place: Path) -> tuple[dict[str, float | None], float]:
     facts = place / "run.json"
     end_s = json.loads(facts.read_text(encoding="utf-8"))["end_s"] if facts.is_file() else 0.0
     return finishes, float(end_s)
-
-
-def _subject(kind: str) -> str:
-    """What a series of that kind is of."""
-    if kind in observed.OF_LINKS:
-        return "link"
-    return "path" if kind.startswith("path_") else "flow"
 
 
 def _source(rate: str, kinds: dict[str, dict[str, Path]]) -> str:
@@ -248,23 +224,18 @@ def _rate(place: Path, kinds: dict[str, dict[str, Path]], rate: str) -> Frame:
     end = max(last, _ends(place)[1])  # of a folder without `run.json` the last arrival
     if not end > 0:
         raise InputError.about(str(place), "--y", rate, "a run in which data arrived")
-    subject = _subject(_source(rate, kinds))
+    subject = observed.subject(_source(rate, kinds))
     parts = []
     for of, table in tables.items():
         columns = {name: table[name].to_numpy() for name in table}
         if rate == "delivery":
-            middles, rates = observed.rate(columns, end / INTERVALS, end)
+            middles, rates = observed.rate(columns, end / curves.INTERVALS, end)
         else:
             sends = pd.read_csv(kinds["sends"][of])
             lengths = {name: sends[name].to_numpy() for name in sends}
-            middles, rates = observed.arrivals(columns, lengths, end / INTERVALS, end)
-        parts.append(pd.DataFrame({"time_s": middles, rate: rates, subject: of, HELD: False}))
-        parts.append(parts[-1].tail(1).assign(time_s=end, **{HELD: True}))
-    name = "in-order delivery" if rate == "delivery" else "arrivals at the receiver"
-    return Frame(
-        pd.concat(parts, ignore_index=True), rate, "bit/s", name, (subject,), x="time_s",
-        most=SERIES, kind="line", steps=True, origin=str(place),
-    )  # fmt: skip
+            middles, rates = observed.arrivals(columns, lengths, end / curves.INTERVALS, end)
+        parts.append(curves.curve(middles, rates, end).assign(**{subject: of}))
+    return curves.frame(parts, rate, (subject,), str(place))
 
 
 def _comparison(place: Path, y: str | None) -> Frame:

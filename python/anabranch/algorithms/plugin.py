@@ -8,12 +8,12 @@ of the Anabranch that wrote it.
 from __future__ import annotations
 
 import functools
-import os
 import re
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
+from anabranch import cargo
 from anabranch.errors import InputError
 from anabranch.files import output_directory, write_text
 from anabranch.native import core
@@ -28,7 +28,7 @@ TEMPLATE_NAME = "my-law"
 """The name in the template's files, also as `my_law`."""
 
 BUILT = "target/release"
-"""Where cargo puts the library, in the template's files, unless CARGO_TARGET_DIR says otherwise."""
+"""Where cargo puts the library, in the template's files, unless something says otherwise."""
 
 _NAME = re.compile(r"[a-z][a-z0-9]*([-_][a-z0-9]+)*")
 
@@ -60,13 +60,21 @@ def write(name: str, folder: Path) -> Path:
         raise InputError.about("new algorithm", "folder", str(folder), allowed)
     output_directory(folder)
     names = [(TEMPLATE_NAME, name), (_in_rust(TEMPLATE_NAME), _in_rust(name))]
-    if target := os.environ.get("CARGO_TARGET_DIR"):
-        names.append((BUILT, (Path(target).absolute() / "release").as_posix()))
-    for path, text in _template(files("anabranch.algorithms") / "template"):
-        write_text(folder / path, functools.reduce(lambda it, pair: it.replace(*pair), names, text))
+    template = _template(files("anabranch.algorithms") / "template")
+    for path, text in template:
+        write_text(folder / path, _named(text, names))
     for inside, text in core.ALGORITHM_CRATE:
         write_text(folder / CRATE / inside, text)
+    target = cargo.target(folder)  # which cargo knows of a package that is there
+    if target != folder.absolute() / "target":
+        names.append((BUILT, (target / "release").as_posix()))
+        for path, text in template:
+            write_text(folder / path, _named(text, names))
     return folder
+
+
+def _named(text: str, names: list[tuple[str, str]]) -> str:
+    return functools.reduce(lambda it, pair: it.replace(*pair), names, text)
 
 
 def _in_rust(name: str) -> str:

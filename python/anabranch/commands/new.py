@@ -35,3 +35,12 @@ def algorithm(name: str, out: Path | None) -> None:
     click.echo(f"{folder}: the law is in src/lib.rs, README.md says how to go on")
     click.echo(f"  cargo build --release --manifest-path {folder / 'Cargo.toml'}")
     click.echo(f"  anabranch run {folder / 'scenario.toml'}")
+    cargo = importlib.import_module("anabranch.cargo")
+    if outer := cargo.taken_in(folder):
+        inside = folder.absolute().relative_to(outer.parent).as_posix()
+        says = f'exclude = ["{inside}"]'
+        click.echo(
+            f"{outer} takes the folder for a member of its workspace, and cargo refuses that of a"
+            f" folder with a workspace of its own: put `{says}` into its [workspace]",
+            err=True,
+        )

@@ -10,12 +10,14 @@ import pandas as pd
 from anabranch import si, stats
 from anabranch.errors import ABSENT, InputError
 from anabranch.nearest import one_of
-from anabranch.plotting import pairs
+from anabranch.plotting import bands, pairs
 from anabranch.plotting.frame import HELD, REPLICATION, Frame
 from anabranch.plotting.where import Where, keep, numeric, unit_of_labels
 
-KINDS = ("line", "bars", "cdf", "box", "heatmap", "paired")
+KINDS = ("line", "runs", "bars", "cdf", "box", "heatmap", "paired")
 """Kinds of charts."""
+OF_SERIES = ("line", "runs", "cdf", "box")
+"""Those that many runs of a series over time have."""
 SEVERAL = 7
 """Values of a column up to which a distribution tells them apart unasked."""
 
@@ -82,6 +84,8 @@ class Chart:
     """What the intervals are, for a caption; empty where there are none."""
     runs: tuple[int, int] = (0, 0)
     """The least and the largest number of runs behind a mean; 0 where that is not known."""
+    middle: str = "means"
+    """What is drawn of several runs."""
     left_out: int = 0
     """Series that are not drawn, see `Frame.most`."""
     pooled: Mapping[str, int] = field(default_factory=dict)
@@ -90,7 +94,7 @@ class Chart:
 
 
 def caption(made: Chart) -> str:
-    """What a caption has to say of the means of several runs; empty where there are none.
+    """What a caption has to say of means or medians of several runs; empty where there are none.
 
     >>> axis = Axis("x", "x", True)
     >>> drawn = ("line", pd.DataFrame(), axis, "y", "", (), "", False, "")
@@ -101,7 +105,7 @@ def caption(made: Chart) -> str:
     if most < 2:
         return ""
     number = f"{most}" if least == most else f"{least} to {most}"
-    return ", ".join(filter(None, (f"means of {number} runs", made.intervals)))
+    return ", ".join(filter(None, (f"{made.middle} of {number} runs", made.intervals)))
 
 
 def chart(frame: Frame, request: Request) -> Chart:
@@ -134,7 +138,8 @@ def _chart(frame: Frame, request: Request) -> Chart:
     kind = request.kind or frame.kind
     if kind is not None and kind not in KINDS:
         raise InputError.about("plot", "--kind", kind, one_of(kind, KINDS))
-    if kind != "line" and HELD in frame.data:
+    _check_kind_of_series(frame, kind)
+    if kind not in ("line", "runs") and HELD in frame.data:
         frame = frame.only(frame.data[~frame.data[HELD]])
     if set(request.log) - set("xy"):
         raise InputError.about("plot", "--log", request.log, "x, y or xy")
@@ -150,6 +155,17 @@ def _chart(frame: Frame, request: Request) -> Chart:
     return _means(frame, request, kind, roles)
 
 
+def _check_kind_of_series(frame: Frame, kind: str | None) -> None:
+    """Refuses what a series over time cannot be drawn as, and to draw as one what is none."""
+    if frame.steps and frame.replicated and kind not in OF_SERIES:
+        number = "a metric or a column of a table has one number for each run"
+        allowed = f"{', '.join(OF_SERIES)} of a series over time; {number}"
+        raise InputError.about("plot", "--kind", str(kind), allowed)
+    if kind == "runs" and not frame.steps:
+        allowed = f"a series over time, such as cwnd, and not `{frame.y}`"
+        raise InputError.about("plot", "--kind", kind, allowed)
+
+
 def _given(frame: Frame, request: Request) -> dict[str, str]:
     """The columns that were named, by what they are for."""
     return {
@@ -163,7 +179,7 @@ def _roles(frame: Frame, request: Request, kind: str | None) -> Roles:
     """The columns of axis, series and panels: asked for, or those that vary, numbers first on x."""
     given = _given(frame, request)
     left = [column for column in frame.varying() if column not in given.values()]
-    x = given.get("x", "") or (frame.x if kind in (None, "line") else "")
+    x = given.get("x", "") or (frame.x if kind in (None, "line", "runs") else "")
     if not x:
         numbers = [column for column in left if numeric(frame.data[column]) is not None]
         x = next(iter(numbers if kind != "bars" else []), "") or next(iter(left), "")
@@ -201,20 +217,35 @@ def _apart(frame: Frame, request: Request, kind: str) -> Roles:
 
 def _means(frame: Frame, request: Request, kind: str, roles: Roles) -> Chart:
     keys = roles.columns()
-    raw = kind == "line" and frame.steps
-    table = frame.data if raw else estimates(frame, keys)
+    raw = frame.steps and (kind == "runs" or not frame.replicated) and kind in ("line", "runs")
+    band = frame.steps and frame.replicated and kind == "line"
+    if (raw or band) and frame.replicated and roles.x != frame.x:
+        raise InputError.about("plot", "--x", roles.x, f"{frame.x}: a series is drawn over time")
+    of_runs = bands.over_runs if band else estimates
+    table = frame.data if raw else of_runs(frame, keys)
     scaled = si.scale(table[["y", "low", "high"]].to_numpy().ravel() if not raw else
                       table[frame.y], frame.unit)  # fmt: skip
     columns = {"y": frame.y} if raw else {"y": "y", "low": "low", "high": "high"}
     data = pd.DataFrame({name: table[column] / scaled.factor for name, column in columns.items()})
     axis = _axis(frame, table, roles.x, data, kind)
     _names(frame, table, data, roles.by, roles.panels)
+    if kind == "runs":
+        data["run"] = _lines(table, roles)
     has_interval = not raw and kind != "heatmap" and bool((data["high"] > data["low"]).any())
+    intervals = bands.SAYS if band else f"{frame.confidence * 100:g} % intervals"
     return Chart(
-        kind, data, axis, scaled.axis(frame.label), roles.by, (), roles.panels, frame.steps,
-        request.log, f"{frame.confidence * 100:g} % intervals" if has_interval else "",
-        runs=_runs(table),
+        kind, data, axis, scaled.axis(frame.label), roles.by, (), roles.panels, raw,
+        request.log, intervals if has_interval else "",
+        runs=_runs(table), middle="medians" if band else "means",
     )  # fmt: skip
+
+
+def _lines(table: pd.DataFrame, roles: Roles) -> pd.Series[int]:
+    """A number for each line: a run of a series."""
+    columns = [each for each in (REPLICATION, roles.by, roles.panels) if each in table]
+    if not columns:
+        return pd.Series(0, index=table.index)
+    return table.groupby(columns, sort=False, observed=True).ngroup()
 
 
 def _runs(table: pd.DataFrame) -> tuple[int, int]:

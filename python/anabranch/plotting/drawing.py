@@ -31,6 +31,9 @@ AXIS = 0.75
 BESIDE = 0.4
 """Share of the least distance between two values of x that the marks beside each other take."""
 FILL = {"alpha": 0.18}
+THIN = {"size": 0.35, "alpha": 0.55}
+"""One line of many, of a run each."""
+KEY_OF_RUNS = {"size": 1.0, "alpha": 1.0}
 BAR = 0.8
 TEXT = "#222222"
 WHISKER = (("white", 1.2), (TEXT, 0.4))
@@ -50,7 +53,10 @@ def draw(chart: Chart, width: float, height: float) -> Figure:
     elif chart.series:
         plot = plot + p9.labs(**dict.fromkeys(_channels(chart), si.name_of(chart.series)))
         rows = _legend(chart, width)
-        plot = plot + p9.guides(**{each: p9.guide_legend(ncol=rows) for each in _channels(chart)})
+        guides = {each: p9.guide_legend(ncol=rows) for each in _channels(chart)}
+        if chart.kind == "runs":
+            guides["colour"] = p9.guide_legend(ncol=rows, override_aes=KEY_OF_RUNS)
+        plot = plot + p9.guides(**guides)
     if _long(chart, width):
         plot = plot + p9.theme(axis_text_x=p9.element_text(rotation=30, ha="right"))
     if chart.panels:
@@ -83,6 +89,7 @@ def _channels(chart: Chart) -> tuple[str, ...]:
     channels: dict[str, tuple[str, ...]] = {
         "line": ("colour", "fill", "linetype", "shape"),
         "cdf": ("colour", "linetype"),
+        "runs": ("colour", "linetype"),
         "paired": ("colour", "shape"),
     }
     if chart.kind == "line" and (_many(chart) or chart.steps):
@@ -122,6 +129,11 @@ def _line(chart: Chart) -> list[Any]:
     if not _many(chart):
         layers.append(p9.geom_point(size=1.6, **single))
     return layers
+
+
+def _every_run(chart: Chart) -> list[Any]:
+    single = {} if chart.series else {"colour": COLOURS[0]}
+    return [p9.geom_step(p9.aes(group="run"), **THIN, **single)]
 
 
 def _bars(chart: Chart) -> list[Any]:
@@ -183,6 +195,7 @@ def _distance(chart: Chart) -> float:
 
 _LAYERS = {
     "line": _line,
+    "runs": _every_run,
     "bars": _bars,
     "cdf": _cdf,
     "box": _box,
@@ -234,7 +247,7 @@ def _scales(chart: Chart) -> list[Any]:
         scales.append(p9.scale_y_log10())
     elif chart.kind == "bars":
         scales.append(p9.scale_y_continuous(expand=(0, 0, 0.05, 0)))
-    elif chart.kind == "line":
+    elif chart.kind in ("line", "runs"):
         # A rate or a delay is read from zero, unless nothing of it is near.
         low, high = _range(chart)
         if 0 <= low < high / 2:

@@ -39,7 +39,9 @@ class Frame:
     kind: str | None = None
     """How it is drawn unless asked otherwise."""
     steps: bool = False
-    """A line holds its value until the next sample."""
+    """A line holds its value until the next sample: the rows are series over time, on `x`."""
+    moments: bool = False
+    """Of such series: each sample is of one packet or message, and no value lasts."""
     low: str | None = None
     high: str | None = None
     """Columns with an interval, of rows that are estimates already."""

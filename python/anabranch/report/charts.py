@@ -46,7 +46,8 @@ class Trace:
     dash: int = 0
     """0 solid, 1 dashed, 2 dashes and dots, 3 dotted."""
     mark: int = 0
-    """Of points: 0 a circle, 1 a square, 2 a triangle, 3 a diamond."""
+    """Of points: 0 a circle, 1 a square, 2 a triangle, 3 a diamond. Of bars: 1 has caps at both
+    ends, 3 a diamond in the middle. Of dots: 1 is a ring."""
     width: float = 0.0
     """Of columns, and of spans as a share of the lane."""
     opacity: float = 1.0

@@ -38,7 +38,13 @@ SEQUENCE = "Time-sequence"
 COLOURS = (0, 5, 4, 2, 3, 6)
 LINES = 6
 """Colours of curves, in their order; the seventh is that of what links can carry."""
-AGAIN, SACKED, LOST, ACKED = 1, 2, 3, 6
+SENT = (0, 4, 5)
+"""Colours of what is sent, lane by lane: those that no other event has."""
+AGAIN, RECEIVER, LOST, ACKED = 1, 2, 3, 6
+"""Colours of events. What the receiver got and what it reported share one, which those who see no
+red or no green tell from the sender's by its lightness; marks differ besides."""
+CAPS, DIAMOND, RING = 1, 3, 1
+"""Marks of strokes, and of dots."""
 TOGETHER = (
     ("Windows", ("cwnd", "path_cwnd", "ssthresh", "path_ssthresh", "in_flight", "path_in_flight")),
     ("Queues", ("queue", "regulator")),
@@ -84,7 +90,7 @@ def _sequence(result: Recorded, kinds: dict[str, list[str]]) -> Iterator[Chart]:
     for index, lane in enumerate(lanes[:MOST_SERIES]):
         in_chunks = any(lane == flow or lane.startswith(f"{flow}.") for flow in chunks)
         series = {kind: result.series[f"{lane}.{kind}"] for kind in LANE}
-        traces += _lane(lane, COLOURS[index % len(COLOURS)], series, in_chunks, len(lanes) > 1)
+        traces += _lane(lane, SENT[index % len(SENT)], series, in_chunks, len(lanes) > 1)
     notes += _left_out(len(lanes), "flows and paths")
     notes += _thinned_out(traces, MOST_PACKETS)
     axis = "bytes from the start of the stream"
@@ -122,13 +128,14 @@ def _lane(
               note=_thinned(len(kept), len(first))),
         trace("acknowledged", "steps", acks["time_s"][acked], acks["value"][acked], ACKED,
               note=_thinned(len(acked), len(acks["time_s"]))),
-        trace("SACK blocks", "bars", sacks["time_s"][blocks], sacks["value"][blocks], SACKED,
-              high=(sacks["value"] + sacks["len"])[blocks],
+        trace("SACK blocks", "bars", sacks["time_s"][blocks], sacks["value"][blocks], RECEIVER,
+              high=(sacks["value"] + sacks["len"])[blocks], mark=CAPS,
               note=_thinned(len(blocks), len(sacks["time_s"]))),
         trace("sent again", "bars", times[resent], values[resent], AGAIN, high=ends[resent],
+              mark=DIAMOND,
               note=_thinned(len(resent), len(repeats))),
         trace("received", "dots", series["receives"]["time_s"][arrived],
-              series["receives"]["value"][arrived], 4,
+              series["receives"]["value"][arrived], RECEIVER, mark=RING,
               note=_thinned(len(arrived), len(series["receives"]["time_s"])), shown=False),
         trace("lost", "crosses", drops["time_s"][lost], drops["value"][lost], LOST,
               note=_thinned(len(lost), len(drops["time_s"]))),

@@ -51,7 +51,7 @@ FORMS = (
     Form("probe", "tail loss probe", "marks", 0, 1),
     Form("undo", "reduction undone", "marks", 0, 2),
     Form("loss", "lost", "crosses", 6),
-    Form("retransmission", "sent again", "dots", 4),
+    Form("retransmission", "sent again", "dots", 1),
 )
 """In the order in which they are drawn, the last above the others."""
 KINDS = tuple(dict.fromkeys(form.kind for form in FORMS))

@@ -100,11 +100,11 @@ def sweep_charts(
     others = [name for name in varying if name != across]
     found: dict[str, dict[str, list[Mapping[str, Any]]]] = {}
     for row in rows:
-        name = ", ".join(told(row[each]) for each in others) or str(row["metric"])
+        name = ", ".join(told(row[each]) for each in others) or si.name_of(str(row["metric"]))
         found.setdefault(str(row["metric"]), {}).setdefault(name, []).append(row)
     label = ", ".join(others).replace("_", " ")
     return [
-        replace(_chart(metric, across, series, unit.get(metric, "")), series=label)
+        replace(_chart(si.name_of(metric), across, series, unit.get(metric, "")), series=label)
         for metric, series in found.items()
     ]
 
@@ -138,7 +138,7 @@ def _chart(
                 colour=index % 7, dash=dash if numbers else 0, mark=dash, width=width * 0.92,
             )
         )  # fmt: skip
-    label = vertical.axis(metric.replace("_", " "))
+    label = vertical.axis(metric)
     return Chart(metric, axis, label, apart(traces), xnames=names)
 
 

@@ -8,10 +8,11 @@ from collections.abc import Callable, Sequence
 import pandas as pd
 import pyarrow as pa
 
-from anabranch import observed, si
+from anabranch import si
 from anabranch.errors import InputError
 from anabranch.nearest import one_of
 from anabranch.plotting.frame import Frame
+from anabranch.sweep import series
 from anabranch.sweep.metrics import TABLES, Metric, numeric_columns
 from anabranch.sweep.schedule import Progress
 
@@ -23,9 +24,11 @@ def frame(
     rows_of: Callable[[str], pa.Table],
     *,
     y: str | None,
+    kept: bool,
     origin: str,
 ) -> Frame:
-    """A metric of the sweep, or a column of one of its tables (`flows` unless `TABLE.COLUMN`)."""
+    """A metric of the sweep, a column of one of its tables (`flows` unless `TABLE.COLUMN`), or a
+    kind of the series of its runs, where `kept` says that they were kept."""
     parameters = list(states[0].point.labels)
     order = {
         name: list(dict.fromkeys(state.point.labels[name] for state in states))
@@ -50,15 +53,14 @@ def frame(
     assert y is not None
     table, _, column = y.rpartition(".")
     kind = TABLES.get(table or "flows")
+    if not table and (series.is_series(y) or y in series.kinds(rows_of("series"))):
+        return series.frame(
+            rows_of, y, parameters=parameters, order=order, kept=kept, origin=origin
+        )
     if kind is None or column not in numeric_columns(kind):
-        if column in (*observed.AXES, "arrivals", "delivery"):
-            allowed = (
-                f"a metric ({', '.join(known)}) or a column; `{column}` is a series, which a sweep"
-                " keeps in its runs with `series = true`: draw that of one run"
-            )
-            raise InputError.about(origin, "--y", y, allowed)
         columns = numeric_columns(kind) if kind else [f"{each}.COLUMN" for each in TABLES]
-        raise InputError.about(origin, "--y", y, one_of(column, [*known, *columns]))
+        others = [] if table else series.kinds(rows_of("series"))
+        raise InputError.about(origin, "--y", y, one_of(column, [*known, *columns, *others]))
     data = pd.DataFrame(rows_of(table or "flows").to_pydict())
     if column not in data:
         raise InputError.about(origin, "--y", y, f"runs that have rows in `{table}`")

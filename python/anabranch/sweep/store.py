@@ -103,10 +103,26 @@ class Store:
             if (self.directory / "sweep.json").exists() and not resume:
                 allowed = "a folder without a sweep, or --resume to continue this one"
                 raise InputError.about(str(self.directory), "--out", str(self.directory), allowed)
-            self._set_aside({point.name for point in points})
+            wanted = {point.name for point in points}
+            if facts.get("series") and (before := self.facts()) and not before.get("series"):
+                wanted = set()
+                self.damaged.append(f"{self.directory}: its runs kept no series")
+            self._set_aside(wanted)
             write_text(self.directory / "sweep.json", json.dumps(facts, indent=2) + "\n")
             self._write_points(points, str(facts["version"]))
             yield
+
+    def facts(self) -> dict[str, Any]:
+        """What was asked for when the folder was last written; nothing of an empty folder."""
+        try:
+            found = json.loads((self.directory / "sweep.json").read_text("utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return found if isinstance(found, dict) else {}
+
+    def keeps_series(self) -> bool:
+        """Whether the runs were asked to keep their series."""
+        return bool(self.facts().get("series"))
 
     def _set_aside(self, wanted: set[str]) -> None:
         shutil.rmtree(self.partial, ignore_errors=True)

@@ -296,19 +296,21 @@ class SweepResult:
         columns: float = 1.0,
         height: float | None = None,
     ) -> Figure:
-        """A figure of a metric, or of a column of a table; docs/figures.md has what is drawn where
-        nothing is said. `columns` of a paper are its width, `height` is in inches."""
+        """A figure of a metric, of a column of a table, or of a series over time that the runs
+        kept; docs/figures.md has what is drawn where nothing is said. `columns` of a paper are its
+        width, `height` is in inches."""
         plotting = importlib.import_module("anabranch.plotting")
         request = plotting.Request(x, by, panels, where, kind, against, log)
         figure: Figure = plotting.figure_of(self.frame(y), request, columns, height)
         return figure
 
     def frame(self, y: str | None = None, origin: str = "sweep") -> Frame:
-        """What `plot` draws: the rows of a metric, or of a column of a table."""
+        """What `plot` draws: the rows of a metric, a column of a table, or a kind of series."""
         frames = importlib.import_module("anabranch.sweep.frames")
         found: Frame = frames.frame(
-            self.states, self.metrics, self.rule.confidence, self.table, y=y, origin=origin
-        )
+            self.states, self.metrics, self.rule.confidence, self.table,
+            y=y, kept=self.store.keeps_series(), origin=origin,
+        )  # fmt: skip
         return found
 
     def _state(self, labels: dict[str, Value]) -> Progress:

@@ -61,6 +61,14 @@ class Claim:
         head, *others = self.statements or self.grid
         return [head, *(other for other in others if other.verdict not in (None, Verdict.HOLDS))]
 
+    def telling(self) -> list[Statement]:
+        """The same numbers, first one that says why the claim does not plainly hold, if any does:
+        where there is room for a single number, it is that one."""
+        numbers = self.headline()
+        mixed = (n for n, each in enumerate(numbers) if each.verdict not in (None, Verdict.HOLDS))
+        first = next(mixed, 0)
+        return [numbers[first], *numbers[:first], *numbers[first + 1 :]]
+
     def verdict_text(self) -> str:
         """The verdict, of one in part with how many statements hold."""
         return verdict_text(self.statements or self.grid)

@@ -4,6 +4,8 @@ import { sample } from "./charts.js";
 import { lane, significant, span } from "./format.js";
 
 const MOST = 16; // as many as a chart has lines
+const SHORT = 12; // letters of a name that stands in one line on a phone, too
+const whole = (name) => (name.length <= SHORT ? "whole" : "");
 
 const Swatch = ({ index }) => {
   const [colour, style] = sample(index);
@@ -25,16 +27,16 @@ export const Results = ({ result }) => {
       <table class="flows"><caption class="sr">Flows</caption>
         <thead><tr><th scope="col">flow</th><th scope="col" class="n" title="of flows that go on the mean over the second half of the run">Mbit/s</th><th scope="col" class="n">share</th>${ends ? html`<th scope="col" class="n">done</th>` : null}<th scope="col" class="n">sent again</th><th scope="col" class="n">timeouts</th><th scope="col" class="n" title="smoothed, mean over the second half of the run">mean RTT</th></tr></thead>
         <tbody>${result.flows.slice(0, MOST).map((flow, index) => html`
-          <tr key=${flow.flow}><th scope="row"><${Swatch} index=${index} />${flow.flow}</th>
+          <tr key=${flow.flow}><th scope="row" class=${whole(flow.flow)}><${Swatch} index=${index} />${flow.flow}</th>
             ${cells(flow, total, ends ? html`<td class="n">${flow.finish_s === null ? "–" : span(flow.finish_s)}</td>` : null)}</tr>
-          ${flow.paths.map((path) => html`<tr key=${path.path} class="path"><th scope="row">${lane(path.path)}</th>${cells(path, total, ends ? html`<td></td>` : null)}</tr>`)}`)}
+          ${flow.paths.map((path) => html`<tr key=${path.path} class="path"><th scope="row" class=${whole(lane(path.path))}>${lane(path.path)}</th>${cells(path, total, ends ? html`<td></td>` : null)}</tr>`)}`)}
         </tbody>
       </table>
       ${result.flows.length > MOST ? html`<p class="soft">and ${result.flows.length - MOST} more</p>` : null}
       <table class="links"><caption class="sr">Links</caption>
         <thead><tr><th scope="col">link</th><th scope="col" class="n">used</th><th scope="col" class="n">dropped</th><th scope="col" class="n">marked</th><th scope="col" class="n" title="packets that wait, mean over the second half of the run">mean queue</th></tr></thead>
         <tbody>${links.map((link) => html`
-          <tr key=${link.link}><th scope="row">${link.link}</th><td class="n">${(link.used * 100).toFixed(1)} %</td><td class="n">${link.dropped.toLocaleString("en")}</td><td class="n">${link.marked.toLocaleString("en")}</td><td class="n">${significant(link.queue, 3)}</td></tr>`)}
+          <tr key=${link.link}><th scope="row" class=${whole(link.link)}>${link.link}</th><td class="n">${(link.used * 100).toFixed(1)} %</td><td class="n">${link.dropped.toLocaleString("en")}</td><td class="n">${link.marked.toLocaleString("en")}</td><td class="n">${significant(link.queue, 3)}</td></tr>`)}
         </tbody>
       </table>
       <p class="note soft">Rates of flows that go on, mean RTTs and queues are those of the second half of the run, all other numbers those of the whole run.</p>

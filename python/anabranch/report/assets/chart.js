@@ -16,6 +16,7 @@
   };
   const DASHES = [[], [7, 4], [8, 3, 2, 3], [2, 3]]; // by the number of a dash
   const MARKS = ["circle", "square", "triangle", "diamond"];
+  const CAPS = 1; // the mark of strokes with caps at both ends
   const FONT = "12px system-ui, sans-serif";
   const TITLE = 13 / 12; // of the name of an axis, whose letters are larger
   const LETTER = 7; // pixels of a letter of a name, about
@@ -25,6 +26,7 @@
   const TICK = 15; // pixels of a tick and the gap before its name
   const NAMES = 0.35; // of the width at most for names beside lanes; longer ones stand above their lanes
   const LANE = 36; // pixels of a lane with its name above
+  const NUMBERS = 34; // pixels of the numbers below the horizontal axis, with their ticks
   const UNDER = 0.65; // of the height of a bar: what is left of it below its lane's name
   const EDGE = 0.42; // of a lane: from its middle down to its lower edge
   const LOWER = 0.2; // of a lane: what is drawn below its name is moved by so much
@@ -58,10 +60,14 @@
     svg.style.color = `var(--c${trace.colour})`;
     if (["columns", "spans", "bands"].includes(trace.kind)) svg.append(made("rect", { x: 6, y: 0, width: 16, height: 12, fill: "currentColor", opacity: trace.opacity ?? 1 }), ...hatched(trace).map((d) => made("path", { d, stroke: "var(--card)", "stroke-width": 1.5 })));
     else if (trace.kind === "marks") svg.append(made("path", { d: mark(MARKS[trace.mark || 0], 14, 6, 4), fill: "currentColor" }));
-    else if (trace.kind === "dots") svg.append(made("circle", { cx: 14, cy: 6, r: 3, fill: "currentColor" }));
+    else if (trace.kind === "dots") svg.append(made("circle", trace.mark ? { cx: 14, cy: 6, r: 3.2, fill: "none", stroke: "currentColor", "stroke-width": 1.6 } : { cx: 14, cy: 6, r: 3, fill: "currentColor" }));
     else if (trace.kind === "crosses") svg.append(made("path", { d: "M10 2l8 8M10 10l8-8", stroke: "currentColor", "stroke-width": 2 }));
     else if (trace.kind === "ticks") svg.append(made("path", { d: "M14 3v6", stroke: "currentColor", "stroke-width": 2 }));
-    else if (trace.kind === "bars") svg.append(made("path", { d: "M9 1v10M14 1v10M19 1v10", stroke: "currentColor", "stroke-width": 2 }));
+    else if (trace.kind === "bars" && trace.mark === CAPS) svg.append(made("path", { d: "M9 1v10M5.5 1h7M5.5 11h7M19 1v10M15.5 1h7M15.5 11h7", stroke: "currentColor", "stroke-width": 1.6, fill: "none" }));
+    else if (trace.kind === "bars") {
+      svg.append(made("path", { d: trace.mark ? "M14 0v12" : "M9 1v10M14 1v10M19 1v10", stroke: "currentColor", "stroke-width": 2 }));
+      if (trace.mark) svg.append(made("path", { d: mark(MARKS[trace.mark], 14, 6, 3.6), fill: "currentColor" }));
+    }
     else {
       svg.append(made("path", { d: "M0 6h28", stroke: "currentColor", "stroke-width": 2, "stroke-dasharray": DASHES[trace.dash || 0].join(" ") || "none" }));
       if (trace.kind === "points") svg.append(made("path", { d: mark(MARKS[trace.mark || 0], 14, 6, 4), fill: "currentColor" }));
@@ -314,7 +320,7 @@
       const options = {
         ...this.fitted(Math.max(this.plot.clientWidth, 120)), legend: { show: false },
         scales: { x: scale("x"), y: scale("y") },
-        axes: [{ ...axis("x"), values, ...logged("x"), ...names }, { ...axis("y"), values, ...logged("y"), size: () => this.room(), ...lanes }],
+        axes: [{ ...axis("x"), size: NUMBERS, values, ...logged("x"), ...names }, { ...axis("y"), values, ...logged("y"), size: () => this.room(), ...lanes }],
         series: [{}, { scale: "y" }],
         cursor: { drag: { x: true, y: true, uni: 40, setScale: false }, points: { show: false }, bind: { dblclick: () => () => this.reset() },
           ...(spec.link ? { sync: { key: spec.link, setSeries: false, filters: { pub: seen, sub: seen }, scales: ["x", null] } } : {}) },
@@ -663,8 +669,12 @@
       if (Number.isFinite(before) && last > first) ctx.lineTo(Math.max(to.x(x[last - 1]), Math.min(to.x(this.home[1]), to.x(this.view.x[1]))), before);
     }
 
-    dots(ctx, { x, y }, first, last, to) {
+    dots(ctx, { x, y, mark: shape }, first, last, to) {
       const size = (last - first > 4000 ? 1.5 : 2.6) * PER_PIXEL;
+      if (shape) {
+        for (let i = first; i < last; i++) { const [px, py] = [to.x(x[i]), to.y(y[i])]; ctx.moveTo(px + size, py); ctx.arc(px, py, size, 0, 2 * Math.PI); }
+        return;
+      }
       for (let i = first; i < last; i++) ctx.fillRect(to.x(x[i]) - size / 2, to.y(y[i]) - size / 2, size, size);
     }
 
@@ -677,11 +687,17 @@
       }
     }
 
-    bars(ctx, { x, y, high }, first, last, to) {
-      ctx.lineWidth = (last - first > 2000 ? 1 : 2) * PER_PIXEL;
+    // Strokes; of many, whose caps would touch, the strokes alone.
+    bars(ctx, { x, y, high, mark: shape }, first, last, to) {
+      const many = last - first > 2000;
+      ctx.lineWidth = (many ? 1 : shape === CAPS ? 1.4 : 2) * PER_PIXEL;
+      const cap = shape === CAPS && last - first <= 300 ? 2.5 * PER_PIXEL : 0;
       for (let i = first; i < last; i++) {
         const [px, from, until] = [to.x(x[i]), to.y(y[i]), to.y(high[i])];
-        ctx.moveTo(px, from); ctx.lineTo(px, Math.min(until, from - PER_PIXEL));
+        const upper = Math.min(until, from - PER_PIXEL);
+        ctx.moveTo(px, from); ctx.lineTo(px, upper);
+        for (const end of cap ? [from, upper] : []) { ctx.moveTo(px - cap, end); ctx.lineTo(px + cap, end); }
+        if (shape && shape !== CAPS) ctx.fill(new Path2D(mark(MARKS[shape], px, (from + upper) / 2, 3.4 * PER_PIXEL)));
       }
     }
 
@@ -785,7 +801,6 @@
     // Paper has no scrolling: everything is drawn before it is printed, in the colours of paper.
     addEventListener("beforeprint", () => {
       for (const figure of document.querySelectorAll("[data-waits]")) { soon.unobserve(figure); make(figure); }
-      for (const details of document.querySelectorAll("details")) details.open = true;
       document.documentElement.dataset.printing = "";
       all.forEach((it) => { it.resize(Math.min(it.u.width, 640)); it.recolour(); });
     });

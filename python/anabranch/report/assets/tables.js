@@ -80,6 +80,14 @@
     });
   }
 
+  // Paper shows what is folded; afterwards it is as it was. Charts are drawn later, where they have room by then.
+  let folded = [];
+  addEventListener("beforeprint", () => {
+    folded = [...document.querySelectorAll("details:not([open])")];
+    for (const each of folded) each.open = true;
+  });
+  addEventListener("afterprint", () => { for (const each of folded.splice(0)) each.open = false; });
+
   addEventListener("DOMContentLoaded", () => {
     document.querySelectorAll("table.sortable").forEach(sortable);
     // On a phone, where each row is a card, they stay folded: styles change at the same width.

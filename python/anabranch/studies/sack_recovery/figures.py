@@ -30,9 +30,9 @@ FIG5 = {
     "fig5f": ("newreno-impatient", "NewReno, impatient (not in the paper)"),
 }
 DOTS = {
-    "send": Look("", "o", "#000000", 2.2, "sent"),
+    "send": Look("", "o", "#0072b2", 2.2, "sent"),
     "retransmission": Look("", "D", "#d55e00", 3.0, "sent again"),
-    "ack": Look("", ".", "#0072b2", 3.0, "ACK arrives"),
+    "ack": Look("", ".", "#000000", 3.0, "ACK arrives"),
 }
 LINES = {
     "newreno": Look("--", colour="#009e73", label="NewReno", steps=True),
