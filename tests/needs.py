@@ -146,6 +146,7 @@ NEEDS = {
     ),
     "ray": Need("make setup", _package("ray"), ("gcs_server", "raylet")),
     "nbclient": Need("make setup", _package("nbclient")),
+    "rattler-build": Need("make setup", _package("rattler_build")),
 }
 
 
