@@ -9,7 +9,7 @@ ARGS ?=
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml -o -path 'crates/kernel/objects/*.o') Cargo.toml Cargo.lock
 
 .PHONY: setup reproduce test test-rust test-captures test-python lint format bench bench-parts simulators instructions instructions-record fuzz fuzz-coverage \
-	docs drill-kernel kernel-objects kernel-cost differential docs-images algorithm-figures screenshots validation studies mcubic forensics live-studies fidelity fidelity-windows conformance attacks \
+	api docs drill-kernel kernel-objects kernel-cost differential docs-images algorithm-figures screenshots validation studies mcubic forensics live-studies fidelity fidelity-windows conformance attacks \
 	explore deny live-attacks soak cores field solo standards scenario-docs manuals wheels guided clean-install crates platforms clean
 
 # What is built is the package with its native module, in a virtual environment of its own.
@@ -256,9 +256,14 @@ docs-images: reproduce
 	cp $(OUT)/sack-recovery/fig6.png docs/images/sack-recovery-cwnd.png
 	cp $(OUT)/sack-recovery/fig7e.png docs/images/sack-recovery-progress.png
 
-# target/doc has the crates, target/site everything else. Broken links are errors.
-docs: setup
-	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
+# The pages of the published crates alone, in target/doc: rustdoc's search finds what else was ever documented there.
+UNPUBLISHED := $(shell grep -hm1 '^name' $$(grep -l '^publish = false' crates/*/Cargo.toml examples/*/Cargo.toml) | cut -d'"' -f2)
+api:
+	rm -rf $(or $(CARGO_TARGET_DIR),target)/doc
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace $(UNPUBLISHED:%=--exclude %) --no-deps --quiet
+
+# target/site has everything, the pages of the crates in its folder api. Broken links are errors.
+docs: setup api
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 # The figure of its source for every window algorithm, with its caption in the page of each; NAMES has some alone.

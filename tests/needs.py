@@ -104,6 +104,15 @@ def _kernel() -> str | None:
     return None
 
 
+def _accurate_ecn() -> str | None:
+    """Whether this kernel's TCP has Accurate ECN, which it has where `tcp_ecn` takes 3."""
+    try:
+        Scenario(TWO_KERNELS).set("flows.0.size=1 kB").set("flows.0.tcp.ecn=accurate").live()
+    except RunError as missing:
+        return str(missing)
+    return None
+
+
 def _other_users() -> str | None:
     if os.geteuid() != 0:
         return "only root can become somebody else"
@@ -125,6 +134,7 @@ NEEDS = {
         (*BROWSERS, "node"),  # Playwright brings its own
     ),
     "live": Need("run as root on Linux with /dev/net/tun", _live),
+    "accecn": Need("run as root on a Linux whose net.ipv4.tcp_ecn takes 3", _accurate_ecn),
     "kernel": Need("run as root on Linux 6.4 or later with BTF", _kernel),
     "clang-16": Need(
         "apt-get install clang-16 llvm-16",
@@ -146,6 +156,7 @@ NEEDS = {
     ),
     "ray": Need("make setup", _package("ray"), ("gcs_server", "raylet")),
     "nbclient": Need("make setup", _package("nbclient")),
+    "rattler-build": Need("make setup", _package("rattler_build")),
 }
 
 

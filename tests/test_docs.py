@@ -201,6 +201,48 @@ def test_the_rust_example_stands_outside_of_the_workspace(tmp_path: Path) -> Non
     assert set(re.findall(r"\buse (anabranch_\w+)", sources)) <= named
 
 
+def test_the_page_of_crates_has_those_that_are_published() -> None:
+    """Each once, with the description that a registry shows."""
+    page = (ROOT / "docs" / "reference" / "crates.md").read_text(encoding="utf-8")
+    texts = [path.read_text("utf-8") for path in ROOT.glob("crates/*/Cargo.toml")]
+    manifests = map(tomllib.loads, texts)
+    packages = [each["package"] for each in manifests if each["package"].get("publish", True)]
+    rows = re.findall(r"^\| \[([\w-]+)\]\(\.\./\.\./crates/(\w+)\) \| (.+) \|$", page, re.MULTILINE)
+    assert sorted((name, what) for name, _, what in rows) == sorted(
+        (each["name"], each["description"]) for each in packages
+    )
+    assert all(name == f"anabranch-{folder}" for name, folder, _ in rows)
+
+
+@pytest.mark.parametrize("is_written", [True, False])
+def test_links_to_crates_lead_to_their_pages(
+    is_written: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where rustdoc has written them; else they are texts, and the hook says what is missing."""
+    monkeypatch.setenv("CARGO_TARGET_DIR", str(tmp_path))
+    names = [path.parent.name for path in ROOT.glob("crates/*/Cargo.toml")]
+    for name in names if is_written else set(names) - {"wire"}:
+        place = tmp_path / "doc" / f"anabranch_{name}" / "index.html"
+        place.parent.mkdir(parents=True)
+        place.write_text("<title>a crate</title>", encoding="utf-8")
+    docs, site = tmp_path / "docs", tmp_path / "site"
+    (docs / "reference").mkdir(parents=True)
+    text = "# Crates\n\n[the engine](../../crates/tcp), [examples](../../crates/tcp/examples)\n"
+    (docs / "reference" / "crates.md").write_text(text, encoding="utf-8")
+    config = tmp_path / "mkdocs.yml"
+    hook = ROOT / "docs" / "site" / "hooks.py"
+    settings = f"site_name: A\nhooks: [{hook}]\ndocs_dir: {docs}\nsite_dir: {site}\nplugins: []\n"
+    config.write_text(f"{settings}use_directory_urls: false\n", encoding="utf-8")
+    command = [sys.executable, "-m", "mkdocs", "build", "--config-file", str(config)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    page = (site / "reference" / "crates.html").read_text(encoding="utf-8")
+    link = "../api/anabranch_tcp/index.html"
+    assert (f'<a href="{link}">the engine</a>' in page) is is_written
+    assert ("no pages of the crates" in done.stderr) is not is_written
+    assert (site / "reference" / link).is_file() is is_written
+
+
 def test_links_between_documents_lead_somewhere() -> None:
     link = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)|src=\"([^\"]+)\"")
     for document in [*DOCUMENTS, ROOT / "ARCHITECTURE.md"]:

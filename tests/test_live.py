@@ -442,7 +442,6 @@ def test_wrong_input_is_named(anabranch: Command, link: Path, two_hosts: Path) -
     for change, said in [
         ("window=none-such", "flows.0..tcp.window"),
         ("window=veno", "a congestion control of this kernel, or one of ours that .* sender a: "),
-        ("ecn=accurate", "flows.0..tcp.ecn"),
     ]:
         with pytest.raises(InputError, match=said):
             scenario.set(f"flows.0.tcp.{change}").live()

@@ -15,7 +15,7 @@ import tomllib
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import numpy as np
 import pytest
@@ -33,6 +33,7 @@ from anabranch.play.picture import Network, picture
 from anabranch.play.pool import Pool, Replaced
 from anabranch.play.running import answer
 from anabranch.play.series import _largest
+from anabranch.settings import Cake
 from conftest import Command
 from playground import Server, server
 
@@ -246,6 +247,73 @@ def test_controls_that_a_protocol_lacks_are_told_and_left_out() -> None:
     assert found["status"] == 200 and found["ignored"] == ["flows.phone.recovery"]
 
 
+def test_cake_has_controls_for_its_own_options() -> None:
+    """Of every switch and choice that the scenario may have, with every name explained."""
+    before = turn(opened("lab:dumbbell"), {})
+    assert not [one for one in before.controls if one.id.startswith("links.bottleneck.queue.")]
+    changes = {"links.bottleneck.queue": "cake"}
+    turned = turn(opened("lab:dumbbell"), changes)
+    head = "links.bottleneck.queue."
+    made = {one.id.removeprefix(head): one for one in turned.controls if one.id.startswith(head)}
+    # `kind` is the discipline, `limit` the buffer, and least octets are for who writes a file.
+    assert set(made) == set(get_type_hints(Cake)) - {"kind", "limit", "mpu"}
+    for one in made.values():
+        if isinstance(one.allowed, Choices):
+            assert all(one.allowed.names.values()), one.id
+    shown = {name for name, one in made.items() if not one.folded}
+    assert shown == {"rate", "tins", "isolation"}
+
+
+def test_the_controls_of_cake_change_the_run_and_the_file() -> None:
+    head = "links.bottleneck.queue"
+    changes = {
+        head: "cake",
+        f"{head}.rate": 2,
+        f"{head}.tins": "diffserv4",
+        f"{head}.isolation": "hosts",
+        f"{head}.rtt": 50,
+        f"{head}.overhead": -4,
+        f"{head}.ack_filter": "aggressive",
+        f"{head}.framing": "atm",
+        f"{head}.wash": True,
+        "duration": 4,
+    }
+    found = answer({"scenario": "lab:dumbbell", "changes": changes, "want": "run"}, None)
+    assert found["status"] == 200, found["errors"]
+    shown = {one["id"]: one["value"] for one in found["controls"]}
+    assert changes.items() <= shown.items()
+    # 1500 bytes less 4 are 32 cells: 1696 bytes of the shaper's rate for 1448 of data.
+    rate = sum(flow["mbps"] for flow in found["flows"])
+    assert 0.9 * 2 * 1448 / 1696 < rate < 1.05 * 2 * 1448 / 1696
+    queue = turn(opened("lab:dumbbell"), changes).document["topology"]["bottleneck"]["queue"]
+    assert queue.pop("limit")  # as the drop-tail queue had it
+    assert queue == {
+        "kind": "cake",
+        "rate": "2 Mbit/s",
+        "tins": "diffserv4",
+        "isolation": "hosts",
+        "rtt": "50 ms",
+        "overhead": -4,
+        "ack_filter": "aggressive",
+        "framing": "atm",
+        "wash": True,
+    }
+
+
+def test_the_shaper_of_cake_is_taken_away_with_zero() -> None:
+    source = opened_file(ROOT / "examples" / "home-line.toml")
+    rate = "links.router.queue.rate"
+    (link,) = [one for one in turn(source, {rate: 0}).document["links"] if "name" in one
+               and one["name"] == "router"]  # fmt: skip
+    assert "rate" not in link["queue"] and link["queue"]["tins"] == "diffserv4"
+    for changes, value in [({}, 0.95), ({rate: 0}, 0.0)]:
+        found = answer({"scenario": source.name, "changes": changes, "want": "run"}, source)
+        assert {one["id"]: one["value"] for one in found["controls"]}[rate] == value
+    asked = {"scenario": source.name, "changes": {rate: 1e-6}, "want": "run"}
+    (error,) = answer(asked, source)["errors"]
+    assert error["control"] == rate
+
+
 def test_a_library_scenario_is_built_with_its_parameters(played: Server) -> None:
     status, found = played.run("library:dumbbell", library__pairs=2, duration=3)
     assert status == 200 and len(found["flows"]) == 2
@@ -352,9 +420,11 @@ def value_of(control: Control) -> st.SearchStrategy[Any]:
 def test_any_setting_in_range_runs_or_says_why_not(data: st.DataObject) -> None:
     """What the ranges allow the core takes, or refuses with a message about a field."""
     name = data.draw(st.sampled_from(["lab:slow-start", "lab:losses", "lab:two-paths"]))
-    known = {one.id: one for one in controls(name)}
+    queue = next(one.id for one in controls(name) if one.id.endswith(".queue"))
+    base = data.draw(st.sampled_from([{}, {queue: "cake"}]))
+    known = {one.id: one for one in turn(opened(name), base).controls}
     chosen = data.draw(st.lists(st.sampled_from(sorted(known)), max_size=6, unique=True))
-    changes = {id: data.draw(value_of(known[id])) for id in chosen}
+    changes = base | {id: data.draw(value_of(known[id])) for id in chosen}
     changes["duration"] = data.draw(st.floats(0.1, 1.5))
     found = answer({"scenario": name, "changes": changes, "want": "run"}, None)
     if found["status"] == 200:

@@ -1,5 +1,7 @@
 //! What endpoints report to their applications.
 
+use std::io::{self, ErrorKind};
+
 /// What an application hears from its endpoint.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Event {
@@ -33,4 +35,21 @@ pub enum CloseReason {
     TimedOut,
     /// The local application aborted.
     Aborted,
+}
+
+impl CloseReason {
+    /// Whether the end was in order, as programs with sockets have it.
+    ///
+    /// # Errors
+    /// The end was none in order: `ConnectionReset`, `ConnectionRefused`, `TimedOut` or
+    /// `ConnectionAborted`.
+    pub fn into_result(self) -> io::Result<()> {
+        Err(io::Error::from(match self {
+            CloseReason::Normal => return Ok(()),
+            CloseReason::Reset => ErrorKind::ConnectionReset,
+            CloseReason::Refused => ErrorKind::ConnectionRefused,
+            CloseReason::TimedOut => ErrorKind::TimedOut,
+            CloseReason::Aborted => ErrorKind::ConnectionAborted,
+        }))
+    }
 }

@@ -17,6 +17,9 @@
 //! | [`TimeWait`] | a connection of which TIME-WAIT is left | listening ports |
 //! | [`Progress`] | whether the connection goes on by itself | watchdogs |
 //!
+//! A program that has one endpoint and a thread for it calls [`turn`] in a loop, with what it has of
+//! sockets behind [`Wire`].
+//!
 //! An endpoint never reads a clock, a socket or a global: `now` is an
 //! argument and never decreases, random draws come from a seeded generator
 //! given to the constructor, and output is pulled.
@@ -42,6 +45,7 @@ mod seed;
 mod stream;
 mod time_wait;
 mod timer;
+mod turn;
 mod written;
 
 pub use config_error::ConfigError;
@@ -59,6 +63,7 @@ pub use seed::{GENERATOR, Generator, Seed};
 pub use stream::{ByteStream, HalfClose, Service};
 pub use time_wait::TimeWait;
 pub use timer::Timer;
+pub use turn::{Wire, turn};
 pub use written::Written;
 
 use anabranch_units::Time;

@@ -148,6 +148,20 @@ fn set_up_ipv6(write: &impl Fn(&str, &str) -> Result<(), LiveError>) -> Result<(
     Ok(())
 }
 
+/// A setting that the kernel refused: said in words where it stands for what some kernels lack.
+fn lacking(path: &str, text: &str, error: LiveError) -> LiveError {
+    match error {
+        LiveError::System { error, .. } if path == "ipv4/tcp_ecn" && text == "3" => {
+            let remedy = "its `tcp_ecn` does not take 3; at the host, \
+                          sysctl = [\"net.ipv4.tcp_ecn=1\"] leaves it with RFC 3168, to which our \
+                          end falls back";
+            let what = "this kernel has no Accurate ECN";
+            LiveError::Missing { what, error, remedy: remedy.into() }
+        }
+        error => error,
+    }
+}
+
 /// In the host's namespace: of each interface the descriptor, the kernel's
 /// tables there, and the device's number in them.
 fn set_up(settings: &HostSettings) -> Result<Vec<(OwnedFd, Netlink, u32)>, LiveError> {
@@ -158,7 +172,7 @@ fn set_up(settings: &HostSettings) -> Result<Vec<(OwnedFd, Netlink, u32)>, LiveE
     // Nothing of an earlier connection is to tell.
     write("ipv4/tcp_no_metrics_save", "1")?;
     for (path, text) in &settings.sysctls {
-        write(path, text)?;
+        write(path, text).map_err(|error| lacking(path, text, error))?;
     }
     if settings.interfaces.iter().all(|interface| interface.ip.is_ipv4()) {
         // Else the kernel would look for routers. Some have no IPv6.

@@ -9,11 +9,11 @@
 //! The first sends the stream back to whoever calls, and ends with the caller's stream. The second sends its
 //! standard input, prints what comes back, and says how many bytes came over each path.
 
-use anabranch_endpoint::{ByteStream, CloseReason, Endpoint, Event, Generator, Observe};
+use anabranch_endpoint::{ByteStream, Event, Generator, Observe, Wire, turn};
 use anabranch_mptcp::{Config, Connection, PathManager, Phase};
 use anabranch_units::{Span, Time};
 use anabranch_wire::tcp::udp;
-use anabranch_wire::{Addr, AddressBook, Body, Packet, UdpDatagram};
+use anabranch_wire::{Addr, Packet};
 use std::collections::VecDeque;
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, ErrorKind, Read, Write};
@@ -21,7 +21,7 @@ use std::net::{SocketAddr, UdpSocket};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -43,31 +43,27 @@ fn listener(path: usize) -> Addr {
 type Arrivals = Receiver<(usize, SocketAddr, Vec<u8>)>;
 
 /// Carries the segments of one connection in datagrams, those of each path over a socket of its own.
-struct Host {
+struct Lines {
     sockets: Vec<Arc<UdpSocket>>,
     /// Where the peer is on each path; nowhere before a datagram has come.
     peers: Vec<Option<SocketAddr>>,
     /// Whether this side calls.
     calls: bool,
     arrivals: Arrivals,
-    connection: Connection,
     begun: Instant,
-    /// Octets that the connection has not taken.
-    waiting: VecDeque<u8>,
     is_over: Arc<AtomicBool>,
 }
 
 /// A thread that reads a socket looks so often whether the program still wants it.
 const LOOK: Duration = Duration::from_millis(100);
 
-impl Host {
+impl Lines {
     #[expect(clippy::disallowed_methods, reason = "hosts read the clock, endpoints do not")]
     fn new(
         sockets: Vec<UdpSocket>,
-        connection: Connection,
         peers: Vec<Option<SocketAddr>>,
         calls: bool,
-    ) -> io::Result<Host> {
+    ) -> io::Result<Lines> {
         let sockets: Vec<_> = sockets.into_iter().map(Arc::new).collect();
         let is_over = Arc::new(AtomicBool::new(false));
         let (sender, arrivals) = mpsc::channel();
@@ -84,46 +80,7 @@ impl Host {
                 }
             });
         }
-        let (begun, waiting) = (Instant::now(), VecDeque::new());
-        Ok(Host { sockets, peers, calls, arrivals, connection, begun, waiting, is_over })
-    }
-
-    /// Virtual or real, time is what the caller says: here, since the program began.
-    fn now(&self) -> Time {
-        Time::from_picos(self.begun.elapsed().as_nanos() as u64 * 1000)
-    }
-
-    /// Sends what is due, waits for the next datagram or deadline, and tells what has happened.
-    fn turn(&mut self) -> io::Result<Vec<Event>> {
-        let (head, _) = self.waiting.as_slices();
-        let taken = self.connection.write_octets(head);
-        self.waiting.drain(..taken);
-        self.transmit()?;
-        let mut events = self.events();
-        if events.is_empty() {
-            self.wait();
-            events = self.events();
-        }
-        if events.iter().any(|event| matches!(event, Event::Closed(_))) {
-            self.transmit()?; // what ends the peer's side, too
-        }
-        Ok(events)
-    }
-
-    fn events(&mut self) -> Vec<Event> {
-        std::iter::from_fn(|| self.connection.poll_event()).collect()
-    }
-
-    /// The octets that have arrived in order.
-    fn read(&mut self) -> Vec<u8> {
-        let (mut octets, mut piece) = (Vec::new(), [0; 16_384]);
-        loop {
-            let len = self.connection.read_octets(&mut piece);
-            if len == 0 {
-                return octets;
-            }
-            octets.extend_from_slice(&piece[..len]);
-        }
+        Ok(Lines { sockets, peers, calls, arrivals, begun: Instant::now(), is_over })
     }
 
     /// The path between two addresses, if there is one.
@@ -133,56 +90,61 @@ impl Host {
         (0..self.sockets.len())
             .find(|path| packet.src == of_own(*path) && packet.dst == of_peer(*path))
     }
+}
 
-    /// Sends all segments that the connection has, each over the path between its addresses.
-    fn transmit(&mut self) -> io::Result<()> {
-        while let Some(packet) = self.connection.poll_transmit(self.now()) {
-            let Some(path) = self.path(&packet) else { continue };
-            let Some(peer) = self.peers[path] else { continue };
-            // Addresses count in the checksum of the segment alone, which is zero in UDP.
-            let wrapped =
-                udp::wrap(packet, (0, 0), &AddressBook::new()).map_err(io::Error::other)?;
-            let Body::Udp(datagram) = wrapped.body else { continue };
-            let mut octets = Vec::new();
-            datagram.write_data(&mut octets);
-            // A path that is gone is for the connection to find out.
-            let _ = self.sockets[path].send_to(&octets, peer);
-        }
+impl Wire for Lines {
+    /// Virtual or real, time is what the caller says: here, since the program began.
+    fn now(&self) -> Time {
+        Time::ZERO + Span::from(self.begun.elapsed())
+    }
+
+    /// Over the path between the segment's addresses.
+    fn send(&mut self, packet: Packet) -> io::Result<()> {
+        let Some(path) = self.path(&packet) else { return Ok(()) };
+        let Some(peer) = self.peers[path] else { return Ok(()) };
+        let octets = udp::payload(packet).map_err(io::Error::other)?;
+        // A path that is gone is for the connection to find out.
+        let _ = self.sockets[path].send_to(&octets, peer);
         Ok(())
     }
 
-    /// Waits until a datagram has come, or until the connection wants to be called.
-    fn wait(&mut self) {
-        let due = self.connection.poll_timeout();
-        let nanos = due.saturating_since(self.now()).as_picos() / 1000;
-        let patience = if due == Time::NEVER { LOOK } else { Duration::from_nanos(nanos) };
-        match self.arrivals.recv_timeout(patience.min(LOOK)) {
-            Ok((path, from, datagram)) => self.receive(path, from, &datagram),
-            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
-        }
-        self.connection.handle_timeout(self.now());
-    }
-
-    /// Hands a datagram to the connection. Whoever is the first on a path is the peer there.
-    fn receive(&mut self, path: usize, from: SocketAddr, datagram: &[u8]) {
+    /// Whoever is the first on a path is the peer there; what is no segment is none.
+    fn receive(&mut self, until: Time) -> io::Result<Option<Packet>> {
+        let wait = Duration::from(until.saturating_since(self.now()));
+        let Ok((path, from, datagram)) = self.arrivals.recv_timeout(wait.min(LOOK)) else {
+            return Ok(None);
+        };
         if *self.peers[path].get_or_insert(from) != from {
-            return;
+            return Ok(None);
         }
-        let body = Body::Udp(UdpDatagram::of_octets(0, 0, datagram));
         let (src, dst) = match self.calls {
             true => (listener(path), caller(path)),
             false => (caller(path), listener(path)),
         };
-        // What is no segment is none.
-        if let Some((_, packet)) = udp::unwrap(&Packet::new(src, dst, body)) {
-            self.connection.handle_input(self.now(), &packet);
-        }
+        Ok(udp::segment(src, dst, &datagram))
     }
 }
 
-impl Drop for Host {
+impl Drop for Lines {
     fn drop(&mut self) {
         self.is_over.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Writes what the connection takes of the octets that wait.
+fn write(connection: &mut Connection, waiting: &mut VecDeque<u8>) {
+    let taken = connection.write_octets(waiting.make_contiguous());
+    waiting.drain(..taken);
+}
+
+/// The octets that have arrived in order.
+fn read(connection: &mut Connection) -> Vec<u8> {
+    let (mut octets, mut piece) = (Vec::new(), [0; 16_384]);
+    loop {
+        match connection.read_octets(&mut piece) {
+            0 => return octets,
+            len => octets.extend_from_slice(&piece[..len]),
+        }
     }
 }
 
@@ -213,24 +175,25 @@ fn generator() -> Generator {
 /// Without a socket.
 pub fn listen(sockets: Vec<UdpSocket>) -> io::Result<u64> {
     let own: Vec<Addr> = (0..sockets.len()).map(listener).collect();
-    let connection =
+    let mut connection =
         Connection::server(config(&sockets[0])?, (&own, ECHO), (caller(0), CALLER), generator());
     let peers = vec![None; sockets.len()];
-    let mut host = Host::new(sockets, connection, peers, false)?;
-    let (mut count, mut has_ended) = (0, false);
+    let mut lines = Lines::new(sockets, peers, false)?;
+    let (mut count, mut has_ended, mut waiting) = (0, false, VecDeque::new());
     loop {
-        for event in host.turn()? {
+        for event in turn(&mut connection, &mut lines)? {
             match event {
                 Event::PeerClosed => has_ended = true,
-                Event::Closed(reason) => return ended(reason, count),
+                Event::Closed(reason) => return reason.into_result().map(|()| count),
                 _ => {}
             }
         }
-        let octets = host.read();
+        let octets = read(&mut connection);
         count += octets.len() as u64;
-        host.waiting.extend(octets);
-        if has_ended && host.waiting.is_empty() {
-            host.connection.close();
+        waiting.extend(octets);
+        write(&mut connection, &mut waiting);
+        if has_ended && waiting.is_empty() {
+            connection.close();
         }
     }
 }
@@ -254,37 +217,28 @@ pub struct Answer {
 /// Without a socket.
 pub fn call(sockets: Vec<UdpSocket>, peers: &[SocketAddr], octets: &[u8]) -> io::Result<Answer> {
     let own: Vec<Addr> = (0..sockets.len()).map(caller).collect();
-    let connection =
+    let mut connection =
         Connection::client(config(&sockets[0])?, (&own, CALLER), (listener(0), ECHO), generator());
     let peers = peers.iter().copied().map(Some).collect();
-    let mut host = Host::new(sockets, connection, peers, true)?;
-    host.waiting.extend(octets);
-    let (now, mut answer) = (host.now(), Vec::new());
-    host.connection.connect(now);
+    let mut lines = Lines::new(sockets, peers, true)?;
+    let (mut waiting, mut answer) = (octets.iter().copied().collect(), Vec::new());
+    connection.connect(lines.now());
     loop {
-        for event in host.turn()? {
+        write(&mut connection, &mut waiting);
+        for event in turn(&mut connection, &mut lines)? {
             if let Event::Closed(reason) = event {
-                let paths = 0..host.sockets.len();
-                let seen = paths.map(|path| host.connection.observe_path(path));
+                let seen = (0..own.len()).map(|path| connection.observe_path(path));
                 let by_path = seen.map(|path| path.and_then(|path| path.bytes_received));
                 let by_path = by_path.map(Option::unwrap_or_default).collect();
-                let is_multipath = host.connection.phase() == Phase::Multipath;
-                return ended(reason, Answer { octets: answer, by_path, is_multipath });
+                let is_multipath = connection.phase() == Phase::Multipath;
+                reason.into_result()?;
+                return Ok(Answer { octets: answer, by_path, is_multipath });
             }
         }
-        answer.extend(host.read());
-        if host.waiting.is_empty() {
-            host.connection.close(); // what was written before is still sent
+        answer.extend(read(&mut connection));
+        if waiting.is_empty() {
+            connection.close(); // what was written before is still sent
         }
-    }
-}
-
-fn ended<T>(reason: CloseReason, value: T) -> io::Result<T> {
-    match reason {
-        CloseReason::Normal => Ok(value),
-        CloseReason::TimedOut => Err(ErrorKind::TimedOut.into()),
-        CloseReason::Refused => Err(ErrorKind::ConnectionRefused.into()),
-        CloseReason::Reset | CloseReason::Aborted => Err(ErrorKind::ConnectionReset.into()),
     }
 }
 

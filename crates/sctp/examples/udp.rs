@@ -9,9 +9,9 @@
 //! words, a stream each in turn, and prints what comes back. Either may talk to another implementation that
 //! speaks RFC 6951, as usrsctp does.
 
-use anabranch_endpoint::{ByteStream, CloseReason, Endpoint, Event, Generator};
+use anabranch_endpoint::{ByteStream, Event, Generator, Wire, turn};
 use anabranch_sctp::{Association, Config, Encapsulation, Message, SendError, State};
-use anabranch_units::Time;
+use anabranch_units::{Span, Time};
 use anabranch_wire::{Addr, AddressBook, Body, Packet, Payload, SctpPacket};
 use std::collections::VecDeque;
 use std::hash::{BuildHasher, RandomState};
@@ -29,100 +29,72 @@ const LOCAL: Addr = Addr(0);
 const PEER: Addr = Addr(1);
 
 /// Carries the packets of one association in datagrams of a socket.
-struct Host {
+struct Line {
     socket: UdpSocket,
-    association: Association,
     /// Where [`PEER`] is; nowhere before a datagram has come.
     peer: Option<IpAddr>,
+    /// There is no association, so that anybody may be the peer.
+    is_open: bool,
     begun: Instant,
     datagram: Vec<u8>,
 }
 
-impl Host {
+impl Line {
     #[expect(clippy::disallowed_methods, reason = "hosts read the clock, endpoints do not")]
-    fn new(socket: UdpSocket, association: Association, peer: Option<IpAddr>) -> Host {
-        Host { socket, association, peer, begun: Instant::now(), datagram: vec![0; 65_536] }
+    fn new(socket: UdpSocket, peer: Option<IpAddr>) -> Line {
+        let (is_open, datagram) = (peer.is_none(), vec![0; 65_536]);
+        Line { socket, peer, is_open, begun: Instant::now(), datagram }
     }
+}
 
+impl Wire for Line {
     /// Virtual or real, time is what the caller says: here, since the program began.
     fn now(&self) -> Time {
-        Time::from_picos(self.begun.elapsed().as_nanos() as u64 * 1000)
+        Time::ZERO + Span::from(self.begun.elapsed())
     }
 
-    /// Sends what is due, waits for the next datagram or deadline, and tells what has happened.
-    fn turn(&mut self) -> io::Result<Vec<Event>> {
-        self.transmit()?;
-        let mut events = self.events();
-        if events.is_empty() {
-            self.wait()?;
-            events = self.events();
-        }
-        if events.iter().any(|event| matches!(event, Event::Closed(_))) {
-            self.transmit()?; // what ends the peer's side, too
-        }
-        Ok(events)
+    fn send(&mut self, packet: Packet) -> io::Result<()> {
+        let (Body::Sctp(sctp), Some(peer)) = (packet.body, self.peer) else { return Ok(()) };
+        let Some((_, port)) = sctp.udp else { return Ok(()) };
+        let mut octets = Vec::new();
+        sctp.emit(&book(peer), &mut octets).map_err(io::Error::other)?;
+        self.socket.send_to(&octets, (peer, port)).map(drop)
     }
 
-    fn events(&mut self) -> Vec<Event> {
-        std::iter::from_fn(|| self.association.poll_event()).collect()
-    }
-
-    /// Sends all packets that the association has.
-    fn transmit(&mut self) -> io::Result<()> {
-        while let Some(packet) = self.association.poll_transmit(self.now()) {
-            let (Body::Sctp(sctp), Some(peer)) = (packet.body, self.peer) else { continue };
-            let Some((_, port)) = sctp.udp else { continue };
-            let mut octets = Vec::new();
-            sctp.emit(&book(Some(peer)), &mut octets).map_err(io::Error::other)?;
-            self.socket.send_to(&octets, (peer, port))?;
-        }
-        Ok(())
-    }
-
-    /// Waits until a datagram has come, or until the association wants to be called.
-    fn wait(&mut self) -> io::Result<()> {
-        let due = self.association.poll_timeout();
-        let nanos = due.saturating_since(self.now()).as_picos() / 1000;
-        let patience = (due != Time::NEVER).then(|| Duration::from_nanos(nanos.max(1000)));
+    /// What is no SCTP, or has a wrong checksum, is no packet, and a stranger's is not for this
+    /// association.
+    fn receive(&mut self, until: Time) -> io::Result<Option<Packet>> {
+        let wait = Duration::from(until.saturating_since(self.now()));
+        let patience = (until != Time::NEVER).then_some(wait.max(Duration::from_micros(1)));
         self.socket.set_read_timeout(patience)?;
-        match self.socket.recv_from(&mut self.datagram) {
-            Ok((len, from)) => self.receive(len, from),
-            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {}
+        let (len, from) = match self.socket.recv_from(&mut self.datagram) {
+            Ok(come) => come,
+            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
+                return Ok(None);
+            }
             // Windows tells here that an earlier datagram found nobody.
-            Err(error) if error.kind() == ErrorKind::ConnectionReset => {}
+            Err(error) if error.kind() == ErrorKind::ConnectionReset => return Ok(None),
             Err(error) => return Err(error),
-        }
-        self.association.handle_timeout(self.now());
-        Ok(())
-    }
-
-    /// Hands a datagram to the association. Before there is one, anybody may be the peer.
-    fn receive(&mut self, len: usize, from: SocketAddr) {
-        if self.association.state() == State::Closed {
+        };
+        if self.is_open {
             self.peer = Some(from.ip());
-        }
-        if self.peer != Some(from.ip()) {
-            return;
+        } else if self.peer != Some(from.ip()) {
+            return Ok(None);
         }
         let octets = &self.datagram[..len];
-        let (Ok(mut sctp), Ok(local)) =
-            (SctpPacket::parse_tolerant(octets, &book(self.peer)), self.socket.local_addr())
-        else {
-            return; // no SCTP, or a wrong checksum
+        let Ok(mut sctp) = SctpPacket::parse_tolerant(octets, &book(from.ip())) else {
+            return Ok(None);
         };
-        sctp.udp = Some((from.port(), local.port()));
-        let packet = Packet::new(PEER, LOCAL, Body::Sctp(Box::new(sctp)));
-        self.association.handle_input(self.now(), &packet);
+        sctp.udp = Some((from.port(), self.socket.local_addr()?.port()));
+        Ok(Some(Packet::new(PEER, LOCAL, Body::Sctp(Box::new(sctp)))))
     }
 }
 
 /// Which addresses inside packets are known. The own one is in none: a side with a single address does not
 /// name it (RFC 9260 §5.1.2).
-fn book(peer: Option<IpAddr>) -> AddressBook {
+fn book(peer: IpAddr) -> AddressBook {
     let mut book = AddressBook::explicit();
-    if let Some(peer) = peer {
-        book.insert(PEER, peer).expect("the book has no other");
-    }
+    book.insert(PEER, peer).expect("the book has no other");
     book
 }
 
@@ -145,22 +117,23 @@ fn generator() -> Generator {
 /// Those of the socket, and an association that did not end in order.
 pub fn listen(socket: UdpSocket) -> io::Result<usize> {
     let config = config(&socket, 0)?;
-    let association = Association::server(config, (&[LOCAL], ECHO), (&[PEER], 0), generator());
-    let mut host = Host::new(socket, association, None);
+    let mut association = Association::server(config, (&[LOCAL], ECHO), (&[PEER], 0), generator());
+    let mut line = Line::new(socket, None);
     let (mut count, mut waiting) = (0, VecDeque::new());
     loop {
-        for event in host.turn()? {
+        for event in turn(&mut association, &mut line)? {
             match event {
-                Event::Closed(reason) => return ended(reason, count),
-                Event::PeerClosed => host.association.close(),
+                Event::Closed(reason) => return reason.into_result().map(|()| count),
+                Event::PeerClosed => association.close(),
                 _ => {}
             }
         }
-        while let Some(message) = host.association.receive() {
+        line.is_open = association.state() == State::Closed;
+        while let Some(message) = association.receive() {
             count += 1;
             waiting.push_back(message);
         }
-        send(&mut host.association, &mut waiting)?;
+        send(&mut association, &mut waiting)?;
     }
 }
 
@@ -170,24 +143,24 @@ pub fn listen(socket: UdpSocket) -> io::Result<usize> {
 /// Those of the socket, and an association that did not end in order.
 pub fn call(socket: UdpSocket, peer: SocketAddr, messages: &[Vec<u8>]) -> io::Result<Vec<Message>> {
     let config = config(&socket, peer.port())?;
-    let association = Association::client(config, (&[LOCAL], CALLER), (&[PEER], ECHO), generator());
-    let mut host = Host::new(socket, association, Some(peer.ip()));
-    let now = host.now();
-    host.association.connect(now);
+    let ends = ((&[LOCAL][..], CALLER), (&[PEER][..], ECHO));
+    let mut association = Association::client(config, ends.0, ends.1, generator());
+    let mut line = Line::new(socket, Some(peer.ip()));
+    association.connect(line.now());
     let (mut waiting, mut answers) = (VecDeque::new(), Vec::new());
     loop {
-        for event in host.turn()? {
+        for event in turn(&mut association, &mut line)? {
             match event {
-                Event::Connected => waiting = on_streams(messages, &host.association),
-                Event::PeerClosed => host.association.close(),
-                Event::Closed(reason) => return ended(reason, answers),
+                Event::Connected => waiting = on_streams(messages, &association),
+                Event::PeerClosed => association.close(),
+                Event::Closed(reason) => return reason.into_result().map(|()| answers),
                 _ => {}
             }
         }
-        send(&mut host.association, &mut waiting)?;
-        answers.extend(std::iter::from_fn(|| host.association.receive()));
+        send(&mut association, &mut waiting)?;
+        answers.extend(std::iter::from_fn(|| association.receive()));
         if answers.len() == messages.len() {
-            host.association.close();
+            association.close();
         }
     }
 }
@@ -210,15 +183,6 @@ fn send(association: &mut Association, waiting: &mut VecDeque<Message>) -> io::R
         }
     }
     Ok(())
-}
-
-fn ended<T>(reason: CloseReason, value: T) -> io::Result<T> {
-    match reason {
-        CloseReason::Normal => Ok(value),
-        CloseReason::TimedOut => Err(ErrorKind::TimedOut.into()),
-        CloseReason::Refused => Err(ErrorKind::ConnectionRefused.into()),
-        CloseReason::Reset | CloseReason::Aborted => Err(ErrorKind::ConnectionAborted.into()),
-    }
 }
 
 fn main() -> ExitCode {

@@ -8,11 +8,11 @@
 //! The first sends the stream back to whoever calls, and ends with the caller's stream. The second sends its
 //! standard input and prints what comes back.
 
-use anabranch_endpoint::{ByteStream, CloseReason, Endpoint, Event, Generator};
+use anabranch_endpoint::{ByteStream, Event, Generator, Wire, turn};
 use anabranch_tcp::{Config, Connection, State};
 use anabranch_units::{Span, Time};
 use anabranch_wire::tcp::udp;
-use anabranch_wire::{Addr, AddressBook, Body, Packet, UdpDatagram};
+use anabranch_wire::{Addr, Packet};
 use std::collections::VecDeque;
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, ErrorKind, Read, Write};
@@ -28,106 +28,70 @@ const LOCAL: Addr = Addr(0);
 const PEER: Addr = Addr(1);
 
 /// Carries the segments of one connection in datagrams of a socket.
-struct Host {
+struct Line {
     socket: UdpSocket,
-    connection: Connection,
     /// Where [`PEER`] is; nowhere before a datagram has come.
     peer: Option<SocketAddr>,
+    /// There is no connection, so that anybody may be the peer.
+    is_open: bool,
     begun: Instant,
     datagram: Vec<u8>,
-    /// Octets that the connection has not taken.
-    waiting: VecDeque<u8>,
 }
 
-impl Host {
+impl Line {
     #[expect(clippy::disallowed_methods, reason = "hosts read the clock, endpoints do not")]
-    fn new(socket: UdpSocket, connection: Connection, peer: Option<SocketAddr>) -> Host {
-        let (datagram, waiting) = (vec![0; 65_536], VecDeque::new());
-        Host { socket, connection, peer, begun: Instant::now(), datagram, waiting }
+    fn new(socket: UdpSocket, peer: Option<SocketAddr>) -> Line {
+        let (is_open, datagram) = (peer.is_none(), vec![0; 65_536]);
+        Line { socket, peer, is_open, begun: Instant::now(), datagram }
     }
+}
 
+impl Wire for Line {
     /// Virtual or real, time is what the caller says: here, since the program began.
     fn now(&self) -> Time {
-        Time::from_picos(self.begun.elapsed().as_nanos() as u64 * 1000)
+        Time::ZERO + Span::from(self.begun.elapsed())
     }
 
-    /// Sends what is due, waits for the next datagram or deadline, and tells what has happened.
-    fn turn(&mut self) -> io::Result<Vec<Event>> {
-        let (head, _) = self.waiting.as_slices();
-        let taken = self.connection.write_octets(head);
-        self.waiting.drain(..taken);
-        self.transmit()?;
-        let mut events = self.events();
-        if events.is_empty() {
-            self.wait()?;
-            events = self.events();
-        }
-        if events.iter().any(|event| matches!(event, Event::Closed(_))) {
-            self.transmit()?; // what ends the peer's side, too
-        }
-        Ok(events)
+    fn send(&mut self, packet: Packet) -> io::Result<()> {
+        let Some(peer) = self.peer else { return Ok(()) };
+        let octets = udp::payload(packet).map_err(io::Error::other)?;
+        self.socket.send_to(&octets, peer).map(drop)
     }
 
-    fn events(&mut self) -> Vec<Event> {
-        std::iter::from_fn(|| self.connection.poll_event()).collect()
-    }
-
-    /// The octets that have arrived in order.
-    fn read(&mut self) -> Vec<u8> {
-        let mut octets = Vec::new();
-        loop {
-            let len = self.connection.read_octets(&mut self.datagram);
-            if len == 0 {
-                return octets;
-            }
-            octets.extend_from_slice(&self.datagram[..len]);
-        }
-    }
-
-    /// Sends all segments that the connection has.
-    fn transmit(&mut self) -> io::Result<()> {
-        while let Some(packet) = self.connection.poll_transmit(self.now()) {
-            let Some(peer) = self.peer else { continue };
-            // Addresses count in the checksum of the segment alone, which is zero in UDP.
-            let wrapped =
-                udp::wrap(packet, (0, 0), &AddressBook::new()).map_err(io::Error::other)?;
-            let Body::Udp(datagram) = wrapped.body else { continue };
-            let mut octets = Vec::new();
-            datagram.write_data(&mut octets);
-            self.socket.send_to(&octets, peer)?;
-        }
-        Ok(())
-    }
-
-    /// Waits until a datagram has come, or until the connection wants to be called.
-    fn wait(&mut self) -> io::Result<()> {
-        let due = self.connection.poll_timeout();
-        let nanos = due.saturating_since(self.now()).as_picos() / 1000;
-        let patience = (due != Time::NEVER).then(|| Duration::from_nanos(nanos.max(1000)));
+    /// What is no segment is none, and a stranger's is not for this connection.
+    fn receive(&mut self, until: Time) -> io::Result<Option<Packet>> {
+        let wait = Duration::from(until.saturating_since(self.now()));
+        let patience = (until != Time::NEVER).then_some(wait.max(Duration::from_micros(1)));
         self.socket.set_read_timeout(patience)?;
         match self.socket.recv_from(&mut self.datagram) {
-            Ok((len, from)) => self.receive(len, from),
-            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {}
+            Ok((_, from)) if !self.is_open && self.peer != Some(from) => Ok(None),
+            Ok((len, from)) => {
+                self.peer = Some(from);
+                Ok(udp::segment(PEER, LOCAL, &self.datagram[..len]))
+            }
+            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
+                Ok(None)
+            }
             // Windows tells here that an earlier datagram found nobody.
-            Err(error) if error.kind() == ErrorKind::ConnectionReset => {}
-            Err(error) => return Err(error),
+            Err(error) if error.kind() == ErrorKind::ConnectionReset => Ok(None),
+            Err(error) => Err(error),
         }
-        self.connection.handle_timeout(self.now());
-        Ok(())
     }
+}
 
-    /// Hands a datagram to the connection. Before there is one, anybody may be the peer.
-    fn receive(&mut self, len: usize, from: SocketAddr) {
-        if self.connection.state() == State::Listen {
-            self.peer = Some(from);
-        }
-        if self.peer != Some(from) {
-            return;
-        }
-        let body = Body::Udp(UdpDatagram::of_octets(0, 0, &self.datagram[..len]));
-        // What is no segment is none.
-        if let Some((_, packet)) = udp::unwrap(&Packet::new(PEER, LOCAL, body)) {
-            self.connection.handle_input(self.now(), &packet);
+/// Writes what the connection takes of the octets that wait.
+fn write(connection: &mut Connection, waiting: &mut VecDeque<u8>) {
+    let taken = connection.write_octets(waiting.make_contiguous());
+    waiting.drain(..taken);
+}
+
+/// The octets that have arrived in order.
+fn read(connection: &mut Connection) -> Vec<u8> {
+    let (mut octets, mut piece) = (Vec::new(), [0; 16_384]);
+    loop {
+        match connection.read_octets(&mut piece) {
+            0 => return octets,
+            len => octets.extend_from_slice(&piece[..len]),
         }
     }
 }
@@ -149,22 +113,24 @@ fn generator() -> Generator {
 /// Those of the socket, and a connection that did not end in order.
 pub fn listen(socket: UdpSocket) -> io::Result<u64> {
     let ends = ((LOCAL, ECHO), (PEER, CALLER));
-    let connection = Connection::server(config(&socket)?, ends.0, ends.1, generator());
-    let mut host = Host::new(socket, connection, None);
-    let (mut count, mut has_ended) = (0, false);
+    let mut connection = Connection::server(config(&socket)?, ends.0, ends.1, generator());
+    let mut line = Line::new(socket, None);
+    let (mut count, mut has_ended, mut waiting) = (0, false, VecDeque::new());
     loop {
-        for event in host.turn()? {
+        for event in turn(&mut connection, &mut line)? {
             match event {
                 Event::PeerClosed => has_ended = true,
-                Event::Closed(reason) => return ended(reason, count),
+                Event::Closed(reason) => return reason.into_result().map(|()| count),
                 _ => {}
             }
         }
-        let octets = host.read();
+        line.is_open = connection.state() == State::Listen;
+        let octets = read(&mut connection);
         count += octets.len() as u64;
-        host.waiting.extend(octets);
-        if has_ended && host.waiting.is_empty() {
-            host.connection.close();
+        waiting.extend(octets);
+        write(&mut connection, &mut waiting);
+        if has_ended && waiting.is_empty() {
+            connection.close();
         }
     }
 }
@@ -175,30 +141,21 @@ pub fn listen(socket: UdpSocket) -> io::Result<u64> {
 /// Those of the socket, and a connection that did not end in order.
 pub fn call(socket: UdpSocket, peer: SocketAddr, octets: &[u8]) -> io::Result<Vec<u8>> {
     let ends = ((LOCAL, CALLER), (PEER, ECHO));
-    let connection = Connection::client(config(&socket)?, ends.0, ends.1, generator());
-    let mut host = Host::new(socket, connection, Some(peer));
-    host.waiting.extend(octets);
-    let (now, mut answer) = (host.now(), Vec::new());
-    host.connection.connect(now);
+    let mut connection = Connection::client(config(&socket)?, ends.0, ends.1, generator());
+    let mut line = Line::new(socket, Some(peer));
+    let (mut waiting, mut answer) = (octets.iter().copied().collect(), Vec::new());
+    connection.connect(line.now());
     loop {
-        for event in host.turn()? {
+        write(&mut connection, &mut waiting);
+        for event in turn(&mut connection, &mut line)? {
             if let Event::Closed(reason) = event {
-                return ended(reason, answer);
+                return reason.into_result().map(|()| answer);
             }
         }
-        answer.extend(host.read());
-        if host.waiting.is_empty() {
-            host.connection.close(); // what was written before is still sent
+        answer.extend(read(&mut connection));
+        if waiting.is_empty() {
+            connection.close(); // what was written before is still sent
         }
-    }
-}
-
-fn ended<T>(reason: CloseReason, value: T) -> io::Result<T> {
-    match reason {
-        CloseReason::Normal => Ok(value),
-        CloseReason::TimedOut => Err(ErrorKind::TimedOut.into()),
-        CloseReason::Refused => Err(ErrorKind::ConnectionRefused.into()),
-        CloseReason::Reset | CloseReason::Aborted => Err(ErrorKind::ConnectionReset.into()),
     }
 }
 

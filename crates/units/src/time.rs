@@ -6,6 +6,7 @@
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Div, Mul, Sub, SubAssign};
+use std::time::Duration;
 
 const PS_PER_S: u64 = 1_000_000_000_000;
 
@@ -186,6 +187,20 @@ impl Div<u64> for Span {
     }
 }
 
+/// What a clock of the standard library has measured; longer than a span can be is the longest one.
+impl From<Duration> for Span {
+    fn from(duration: Duration) -> Span {
+        Span::from_nanos(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX))
+    }
+}
+
+/// How long to sleep: whole nanoseconds, rounded up, so that nobody wakes before the date.
+impl From<Span> for Duration {
+    fn from(span: Span) -> Duration {
+        Duration::from_nanos(span.as_picos().div_ceil(1000))
+    }
+}
+
 impl fmt::Debug for Time {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
@@ -235,6 +250,15 @@ mod tests {
         assert_eq!(late + day, Time::NEVER);
         assert_eq!((day * 300, day * 213 + day), (Span::MAX, Span::MAX));
         assert_eq!(late + Span::from_secs(3600) - late, Span::from_secs(3600));
+    }
+
+    #[test]
+    fn what_a_clock_measures_comes_back_and_nobody_wakes_early() {
+        let measured = Duration::new(3, 7);
+        assert_eq!(Span::from(measured), Span::from_secs(3) + Span::from_nanos(7));
+        assert_eq!(Duration::from(Span::from(measured)), measured);
+        assert_eq!(Duration::from(Span::from_picos(1001)), Duration::from_nanos(2));
+        assert_eq!(Span::from(Duration::MAX), Span::MAX);
     }
 
     #[test]

@@ -6,7 +6,7 @@
 //! | `sack`, `timestamps`, `window_scale` | `tcp_sack`, `tcp_timestamps`, `tcp_window_scaling` |
 //! | `dsack` | `tcp_dsack` |
 //! | `recovery` | `rack`: `tcp_recovery` 1 and `tcp_early_retrans` 3 (TLP), else 0 and 0 |
-//! | `ecn` | `tcp_ecn`: `off` 0, `on` and `dctcp` 1, `passive` 2 |
+//! | `ecn` | `tcp_ecn`: `off` 0, `on` and `dctcp` 1, `passive` 2, `accurate` 3 |
 //! | `initial_window` | `initcwnd` of the host's routes |
 //! | `rto.min` | `rto_min` of the routes, where the host sends |
 //! | `delayed_ack.count` of 1 | `quickack` of the routes |
@@ -110,7 +110,7 @@ pub(super) fn settings(
                 Protocol::Sctp(_) | Protocol::Udp(_) => continue,
             };
             let field = |name: &str| format!("flows[{i}].tcp.{name}");
-            for (name, path, value) in of_kernel(config, &field("ecn"))? {
+            for (name, path, value) in of_kernel(config) {
                 if let Some(other) = sysctls.insert(path, value.clone())
                     && other != value
                 {
@@ -147,7 +147,11 @@ pub(super) fn settings(
             settings.congestion_control = None;
         }
         let path = |(name, value): (&str, String)| (format!("ipv4/{name}"), value);
-        settings.sysctls = sysctls.into_iter().map(path).chain(host.settings()).collect();
+        // A setting of the host's own takes the place of what its flows ask for, which the kernel
+        // may not know.
+        let own: BTreeMap<String, String> = host.settings().collect();
+        let of_flows = sysctls.into_iter().map(path).filter(|(path, _)| !own.contains_key(path));
+        settings.sysctls = of_flows.chain(host.settings()).collect();
         list.push(settings);
     }
     Ok(list)
@@ -194,22 +198,16 @@ fn subflows(
 }
 
 /// The options that a namespace has for all its connections: field, file, value.
-fn of_kernel(
-    config: &Config,
-    ecn_field: &str,
-) -> Result<[(&'static str, &'static str, String); 7], InputError> {
+fn of_kernel(config: &Config) -> [(&'static str, &'static str, String); 7] {
     let flag = |on: bool| u8::from(on).to_string();
     let rack = matches!(config.recovery, Recovery::Rack(_) | Recovery::DecoupledRack(_));
     let ecn = match config.ecn {
         EcnMode::Off => 0,
         EcnMode::On | EcnMode::Dctcp => 1,
         EcnMode::Passive => 2,
-        EcnMode::Accurate => {
-            let allowed = "off, passive, on, dctcp where an end is external";
-            return Err(InputError::field(ecn_field, "accurate", allowed));
-        }
+        EcnMode::Accurate => 3,
     };
-    Ok([
+    [
         ("sack", "tcp_sack", flag(config.sack)),
         ("dsack", "tcp_dsack", flag(config.dsack)),
         ("timestamps", "tcp_timestamps", flag(config.timestamps)),
@@ -217,7 +215,7 @@ fn of_kernel(
         ("recovery", "tcp_recovery", flag(rack)),
         ("recovery", "tcp_early_retrans", if rack { "3" } else { "0" }.to_owned()),
         ("ecn", "tcp_ecn", ecn.to_string()),
-    ])
+    ]
 }
 
 /// Destinations that the first interface, whose node this is, does not lead to,

@@ -13,7 +13,7 @@
 use crate::address::AddressBook;
 use crate::checksum::PseudoHeader;
 use crate::error::EmitError;
-use crate::packet::{Body, Packet, Payload};
+use crate::packet::{Addr, Body, Packet, Payload};
 use crate::tcp::{CHECKSUM_AT, TcpSegment, TcpView};
 use crate::udp::UdpDatagram;
 use std::net::IpAddr;
@@ -63,10 +63,31 @@ pub fn unwrap(packet: &Packet) -> Option<(Ports, Packet)> {
     Some((ports, Packet { body: Body::Tcp(segment), ..packet.clone() }))
 }
 
+/// Returns the octets of a datagram with the packet's segment in it, for a host whose socket writes
+/// the header of UDP and its checksum; none for anything but TCP. Addresses are in none of them.
+///
+/// # Errors
+/// The segment cannot be written.
+pub fn payload(packet: Packet) -> Result<Vec<u8>, EmitError> {
+    let mut octets = Vec::new();
+    if matches!(packet.body, Body::Tcp(_))
+        && let Body::Udp(datagram) = wrap(packet, (0, 0), &AddressBook::new())?.body
+    {
+        datagram.write_data(&mut octets);
+    }
+    Ok(octets)
+}
+
+/// Returns the segment that came as the octets of a datagram, as a packet between these addresses;
+/// `None` for what is no segment.
+pub fn segment(src: Addr, dst: Addr, octets: &[u8]) -> Option<Packet> {
+    let body = Body::Udp(UdpDatagram::of_octets(0, 0, octets));
+    unwrap(&Packet::new(src, dst, body)).map(|(_, packet)| packet)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packet::Addr;
     use crate::tcp::{TcpFlags, TcpOptions};
     use anabranch_units::Serial32;
 
@@ -94,6 +115,16 @@ mod tests {
             let Body::Tcp(segment) = packet(3).body else { panic!() };
             assert_eq!((ports, inner.body), ((9811, 4000), Body::Tcp(segment.canonical())));
         }
+    }
+
+    #[test]
+    fn a_socket_carries_the_segment_alone() {
+        let octets = payload(packet(3)).unwrap();
+        let inner = segment(Addr(1), Addr(2), &octets).unwrap();
+        let Body::Tcp(segment) = packet(3).body else { panic!() };
+        assert_eq!(inner.body, Body::Tcp(segment.canonical()));
+        assert_eq!((inner.src, inner.dst), (Addr(1), Addr(2)));
+        assert_eq!(super::segment(Addr(1), Addr(2), &octets[..19]), None);
     }
 
     #[test]

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from anabranch.play.controls.control import Choices, Switch
-from anabranch.settings import Mptcp, Sctp, Tcp
+from anabranch.settings import Cake, Mptcp, Sctp, Tcp
 
-TABLES: dict[str, type[Any]] = {"tcp": Tcp, "mptcp": Mptcp, "sctp": Sctp}
-"""The typed dictionary of each table of a flow."""
+TABLES: dict[str, type[Any]] = {"tcp": Tcp, "mptcp": Mptcp, "sctp": Sctp, "cake": Cake}
+"""The typed dictionary of each table of a flow, and that of a queue."""
 
 
 def plain(table: str) -> Iterator[tuple[str, Choices | Switch]]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from anabranch.play.controls import cake
 from anabranch.play.controls.control import Choices, Control, Range, Switch, Value
 from anabranch.play.controls.names import catalogued
 from anabranch.play.controls.quantities import KILOBYTES, MBIT, MILLISECONDS, PACKETS, Quantity
@@ -94,6 +95,8 @@ def _of(place: Place) -> Iterator[Control]:
     if _queue(table).get("kind") in MARKING:
         yield _ecn(place)
     yield from _times(place)
+    if _queue(table).get("kind") == "cake":
+        yield from _cake(place)
     yield _loss(place)
     yield from _lost_packets(place)
     yield from _travel(place)
@@ -176,6 +179,8 @@ def _limit(place: Place) -> Iterator[Control]:
 
     allowed = Range(1, 10_000, counts.unit, "log", whole=counts is PACKETS)
     hint = "What may wait."
+    if _queue(place.table).get("kind") == "cake":
+        hint = "What may wait in all tins; unless it is set, 4 MiB or more."
     yield _control(
         place, "buffer", "Buffer", allowed, put=put, read=read, hint=hint, of="queue.limit"
     )
@@ -223,6 +228,31 @@ def _times(place: Place) -> Iterator[Control]:
             allowed = Range(0.1, 1000, "ms", "log")
             made = _of_table(place, "queue", field, MILLISECONDS, allowed=allowed)
             yield replace(made, folded=True)
+
+
+def _cake(place: Place) -> Iterator[Control]:
+    for field in cake.controlled():
+        made = _of_queue(place, field)
+        yield replace(made, folded=place.folded or field.folded)
+
+
+def _of_queue(place: Place, field: cake.Field) -> Control:
+    """A field of the table `queue`."""
+
+    def put(value: Any) -> None:
+        text = field.text(value)
+        if text is None:
+            _queue(place.table).pop(field.name, None)
+        else:
+            _queue(place.table)[field.name] = text
+
+    def read(link: Table) -> Value | None:
+        return field.value(_queue(link).get(field.name)) if link else None
+
+    name = f"queue.{field.name}"
+    return _control(
+        place, name, field.label, field.allowed, put=put, read=read, hint=field.hint, of=name
+    )
 
 
 def _of_table(

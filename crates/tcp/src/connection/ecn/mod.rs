@@ -4,7 +4,7 @@
 //!
 //! | what leaves | codepoint |
 //! |---|---|
-//! | new data | ECT (RFC 3168 §6.1.2): ECT(0), or as `ect` says |
+//! | new data | ECT (RFC 3168 §6.1.2): ECT(0), or as `ect` says; ECT(0) after a fall back from AccECN to RFC 3168, since ECT(1) means that both ends have accurate feedback (RFC 9331 §4.2) |
 //! | data sent again, window probes | not-ECT (§6.1.5, §6.1.6) |
 //! | SYN, pure ACK, FIN without data, RST | not-ECT (§6.1.1, §6.1.4) |
 //! | all of these with `ecn_control` | ECT (RFC 8311 §4.3) |
@@ -220,7 +220,7 @@ impl Connection {
     /// reduced, for whatever reason.
     #[inline(never)]
     pub(super) fn mark_new_data(&mut self, packet: &mut Packet) {
-        let codepoint = self.config.ect.codepoint();
+        let codepoint = self.codepoint();
         let reductions = self.sender.counters.reductions;
         match self.extras.ecn_mut() {
             None => {}
@@ -248,8 +248,16 @@ impl Connection {
         } else if self.state() == State::SynSent {
             self.syn_codepoint()
         } else {
-            self.config.ect.codepoint()
+            self.codepoint()
         }
+    }
+
+    /// The codepoint of ECN-capable packets, as both ends agreed on ECN: one that asked for AccECN,
+    /// and has RFC 3168, does not say by ECT(1) that it has accurate feedback (RFC 9331 §4.2).
+    fn codepoint(&self) -> Ecn {
+        let fell_back = self.config.ecn == EcnMode::Accurate
+            && matches!(self.extras.ecn(), Some(EcnState::Classic(_)));
+        if fell_back { Ecn::Ect0 } else { self.config.ect.codepoint() }
     }
 
     /// The codepoint of our SYN.

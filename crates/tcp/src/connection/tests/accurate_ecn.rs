@@ -214,6 +214,27 @@ fn the_handshake_tells_codepoints() {
     }
 }
 
+/// RFC 9331 §4.2: ECT(1) is for connections both of whose ends have accurate feedback. Without it
+/// data, and with `ecn_control` all else, is ECT(0).
+#[test]
+fn without_accurate_feedback_there_is_no_ect1() {
+    for ecn_control in [false, true] {
+        let client = Config { ect: Ect::One, ecn_control, ..accurate() };
+        for (server, expected) in [(EcnMode::On, Ecn::Ect0), (EcnMode::Accurate, Ecn::Ect1)] {
+            let mut pair = two(&client, &config(server), marking(&[]));
+            pair.client.write(40_000);
+            pair.drive(at_ms(5_000));
+            let sent = pair.log.iter().filter(|l| l.from == Side::Client);
+            let later = sent.filter(|l| !tcp(&l.packet).flags.contains(TcpFlags::SYN));
+            let is_as_expected = |packet: &Packet| {
+                packet.ecn == expected || packet.payload_len() == 0 && packet.ecn == Ecn::NotEct
+            };
+            assert!(later.clone().count() > 30);
+            assert!(later.clone().all(|l| is_as_expected(&l.packet)), "{:#?}", trace(&pair, 0));
+        }
+    }
+}
+
 /// A SYN or SYN-ACK that met congestion: one segment at first.
 #[test]
 fn a_marked_syn_leaves_one_segment() {
