@@ -184,6 +184,9 @@ impl Controller for Recording {
     fn pacing_rate(&self, srtt: Option<Span>) -> Option<Rate> {
         self.inner.pacing_rate(srtt)
     }
+    fn longest_burst(&self) -> Option<Span> {
+        self.inner.longest_burst()
+    }
 }
 
 /// What of the contract the calls of one life break, each with the number of the call; empty where

@@ -70,6 +70,10 @@ pub trait Law: Debug {
     /// part in it.
     const ANSWERS_MARKS: bool = false;
 
+    /// `LONGEST_BURST` is the longest time, at the pacing rate, that data which leaves together may
+    /// take, where the law has such a bound.
+    const LONGEST_BURST: Option<Span> = None;
+
     /// Makes the law as it is at the start of a connection.
     fn new(options: &Self::Options) -> Self;
 
@@ -412,6 +416,10 @@ impl<L: Law> Controller for AckClocked<L> {
         let extras = self.extras.as_ref()?;
         let resumed = extras.resume.as_ref().and_then(|resume| resume.pacing_rate(srtt));
         resumed.or_else(|| extras.pacing.as_ref()?.rate(&self.window, srtt))
+    }
+
+    fn longest_burst(&self) -> Option<Span> {
+        L::LONGEST_BURST
     }
 }
 

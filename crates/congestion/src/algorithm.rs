@@ -341,6 +341,9 @@ impl Controller for Congestion {
     fn pacing_rate(&self, srtt: Option<Span>) -> Option<Rate> {
         each!(self, c => c.pacing_rate(srtt))
     }
+    fn longest_burst(&self) -> Option<Span> {
+        each!(self, c => c.longest_burst())
+    }
 }
 
 #[cfg(test)]

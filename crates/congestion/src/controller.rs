@@ -260,4 +260,10 @@ pub trait Controller {
     fn pacing_rate(&self, _srtt: Option<Span>) -> Option<Rate> {
         None
     }
+
+    /// Returns the longest time, at the pacing rate, that data which leaves together may take; a
+    /// packet always may leave. `None` where the sender's own bound is all there is.
+    fn longest_burst(&self) -> Option<Span> {
+        None
+    }
 }

@@ -278,7 +278,7 @@ impl Driver {
     }
 
     /// A packet of `size` left that counts `share` of the `burst` that may leave together: in octets of
-    /// data, or in packets.
+    /// data, or in packets. The algorithm may have less leave together.
     #[inline]
     pub fn on_paced(
         &mut self,
@@ -291,6 +291,13 @@ impl Driver {
             && let Some(pacer) = &mut extras.pacer
             && let Some(rate) = self.congestion.pacing_rate(srtt)
         {
+            let burst = match self.congestion.longest_burst() {
+                None => burst,
+                Some(longest) => {
+                    let packets = rate.bytes_in(longest).0 / size.0.max(1);
+                    burst.min(share * packets.max(1))
+                }
+            };
             pacer.on_sent(now, share, size, rate, burst);
         }
     }

@@ -123,6 +123,9 @@ impl Law for PragueLaw {
 
     const ANSWERS_MARKS: bool = true;
 
+    /// RFC 9331 §4.3, item 7: a burst is to make a queue of about 250 us at most.
+    const LONGEST_BURST: Option<Span> = Some(Span::from_micros(250));
+
     fn new(options: &PragueOptions) -> PragueLaw {
         PragueLaw {
             g: options.g,
@@ -298,5 +301,26 @@ mod tests {
         assert_eq!(c.window(), 45 * MSS);
     }
 
-    use crate::CongestionEvent;
+    /// RFC 9331 §4.3, item 7: what leaves together takes 250 us at the rate at most, and is a packet at
+    /// least: 16 Mbit/s and 160 Mbit/s are 0.5 and 5 packets of 1000 octets. A smaller bound of the
+    /// sender stays.
+    #[test]
+    fn bursts_are_as_long_as_250_us_at_the_rate() {
+        for (rtt_ms, bound, expected) in [(100, 20, 1), (10, 20, 5), (10, 2, 2)] {
+            let srtt = Some(Span::from_millis(rtt_ms));
+            let options = PragueOptions::default();
+            let mut driver = Driver::new(Algorithm::Prague(options).build(100 * MSS, u64::MAX));
+            driver.note_pacing(srtt);
+            let mut burst = 0;
+            while driver.paced_until(Time::ZERO).is_none() {
+                driver.on_paced(Time::ZERO, (MSS, Bytes(MSS)), bound * MSS, srtt);
+                burst += 1;
+            }
+            assert_eq!(burst, expected, "{rtt_ms} ms, {bound} packets");
+        }
+    }
+
+    use crate::Driver;
+    use crate::{Algorithm, CongestionEvent};
+    use anabranch_units::Bytes;
 }

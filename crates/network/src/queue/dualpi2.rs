@@ -78,6 +78,10 @@ impl DualPi2Config {
     }
 }
 
+/// Th_len: with so many packets or fewer left behind the one that leaves (Figure 7, lines 4a and 5a), the
+/// low-latency queue does not mark by its own law.
+const TH_LEN: usize = 1;
+
 /// The two queues, with the state of the controller.
 #[derive(Debug)]
 pub struct DualPi2 {
@@ -158,7 +162,7 @@ impl DualPi2 {
                 let coupled = self.config.coupling * self.base;
                 if coupled < 1.0 {
                     let native =
-                        if self.low.is_empty() { 0.0 } else { self.ramp(item.sojourn(now)) };
+                        if self.low.len() > TH_LEN { self.ramp(item.sojourn(now)) } else { 0.0 };
                     if self.low_recur.hits(native.max(coupled)) {
                         item.mark();
                     }

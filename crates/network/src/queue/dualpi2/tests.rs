@@ -131,16 +131,17 @@ fn the_ramp_marks_by_waiting_time() {
     for (us, p) in [(0, 0.0), (800, 0.0), (1000, 0.5), (1200, 1.0), (9000, 1.0)] {
         assert_eq!(found.ramp(Span::from_micros(us)), p);
     }
-    // A packet that is alone in its queue is not marked, however long it took.
+    // Lines 4a and 5a of Figure 7: the packet is taken, and one that leaves no more than Th_len = 1
+    // behind is not marked, however long it took.
     let mut dual = dual();
     let mut losses = Losses::new();
-    for id in 0..4 {
+    for id in 0..5 {
         dual.enqueue(packet(id, Ecn::Ect1, Time::ZERO), &mut losses);
     }
     let marked: Vec<_> =
-        (0..4).map(|_| dual.dequeue(at(MS(5)), &mut losses).unwrap().marked).collect();
+        (0..5).map(|_| dual.dequeue(at(MS(5)), &mut losses).unwrap().marked).collect();
     // recur() hits once the likelihoods sum to more than one.
-    assert_eq!(marked, [false, true, true, false]);
+    assert_eq!(marked, [false, true, true, false, false]);
 }
 
 #[test]
