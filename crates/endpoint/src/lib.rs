@@ -26,6 +26,7 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+mod bounds;
 mod config_error;
 mod demux;
 mod event;
@@ -44,6 +45,7 @@ mod time_wait;
 mod timer;
 mod written;
 
+pub use bounds::{Bounds, DSCP};
 pub use config_error::ConfigError;
 pub use demux::{Demultiplex, Demux, Taken};
 pub use event::{CloseReason, Event};
