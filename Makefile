@@ -10,7 +10,7 @@ RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml -o -path 'c
 
 .PHONY: setup reproduce test test-rust test-captures test-python lint format bench bench-parts simulators instructions instructions-record fuzz fuzz-coverage \
 	api docs drill-kernel kernel-objects kernel-cost differential docs-images algorithm-figures screenshots validation studies mcubic forensics live-studies fidelity fidelity-windows conformance attacks \
-	explore deny live-attacks soak cores field solo standards scenario-docs manuals wheels guided clean-install crates platforms clean
+	explore deny live-attacks soak cores field solo standards scenario-docs settings manuals wheels guided clean-install crates platforms clean
 
 # What is built is the package with its native module, in a virtual environment of its own.
 setup: $(VENV)/.built
@@ -119,6 +119,10 @@ standards: setup
 # The tables of docs/scenario.md, from the declarations of the fields.
 scenario-docs: setup
 	$(BIN)/python tests/scenario_page.py docs/scenario.md
+
+# The types of the tables of scenarios, for editors, from the declarations that the core reads.
+settings: setup
+	$(BIN)/python tests/settings_page.py python/anabranch/settings.py
 
 # The manual pages and shell completions that the wheel installs, from the command line.
 manuals: setup

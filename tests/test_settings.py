@@ -7,37 +7,28 @@ import tomllib
 import types
 import typing
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, Literal, NotRequired, Required, Union, is_typeddict
 
 import pytest
 
-import scenario_page
+import settings_page
 from anabranch import InputError, Network, experiment, settings
 from anabranch.experiment import catalogue
 
 UNKNOWN = "zqx"
 """Near no name, so that the reader tells all of them."""
 
+SCHEMA = experiment.schema()
 QUEUES = {
-    "droptail": settings.DropTail,
-    "threshold": settings.Threshold,
-    "red": settings.Red,
-    "choke": settings.Choke,
-    "blue": settings.Blue,
-    "pie": settings.Pie,
-    "pi2": settings.Pi2,
-    "codel": settings.CoDel,
-    "cobalt": settings.Cobalt,
-    "fq-codel": settings.FqCoDel,
-    "fq-pie": settings.FqPie,
-    "dualpi2": settings.DualPi2,
-    "priority": settings.Priority,
-    "drr": settings.Drr,
-    "sfq": settings.Sfq,
-    "cake": settings.Cake,
-    "htb": settings.Htb,
-    "ack-filter": settings.AckFilter,
+    table.place.partition("=")[2]: getattr(settings, table.name)
+    for table in settings_page.queues(SCHEMA)
 }
+
+
+def test_the_file_is_what_the_core_declares() -> None:
+    text = Path(settings.__file__).read_text(encoding="utf-8")
+    assert settings_page.page(SCHEMA) == text, "run `make settings`"
 
 
 def fields(kind: Any) -> set[str]:
@@ -63,6 +54,7 @@ def test_the_reader_and_tcp_agree() -> None:
     assert fields(settings.DelayedAck) == read(tcp={"delayed_ack": {UNKNOWN: 1}})
     assert fields(settings.TcpRto) == read(tcp={"rto": {UNKNOWN: 1}})
     assert fields(settings.KeepAlive) == read(tcp={"keep_alive": {UNKNOWN: 1}})
+    assert fields(settings.FastOpen) == read(tcp={"fast_open": {UNKNOWN: 1}})
     assert fields(settings.Undo) == read(tcp={"undo": {UNKNOWN: 1}})
 
 
@@ -72,7 +64,14 @@ def test_the_reader_and_mptcp_agree() -> None:
 
 def test_the_reader_and_sctp_agree() -> None:
     assert fields(settings.Sctp) == read(protocol="sctp", sctp={UNKNOWN: 1})
-    assert fields(settings.Rto) == read(protocol="sctp", sctp={"rto": {UNKNOWN: 1}})
+    for name, typed in {
+        "rto": settings.Rto,
+        "undo": settings.SctpUndo,
+        "probing": settings.Probing,
+        "concurrent": settings.Concurrent,
+        "immediate_sacks": settings.ImmediateSacks,
+    }.items():
+        assert fields(typed) == read(protocol="sctp", sctp={name: {UNKNOWN: 1}}), name
 
 
 def test_the_reader_and_links_agree() -> None:
@@ -87,52 +86,6 @@ def test_every_kind_of_queue_has_its_type() -> None:
 @pytest.mark.parametrize("kind", QUEUES)
 def test_the_reader_and_queues_agree(kind: str) -> None:
     assert fields(QUEUES[kind]) == read(link={"queue": {"kind": kind, UNKNOWN: 1}})
-
-
-PLACES: dict[Any, str] = {
-    settings.Tcp: "flows.tcp",
-    settings.DelayedAck: "flows.tcp.delayed_ack",
-    settings.TcpRto: "flows.tcp.rto",
-    settings.KeepAlive: "flows.tcp.keep_alive",
-    settings.Undo: "flows.tcp.undo",
-    settings.Mptcp: "flows.mptcp",
-    settings.Sctp: "flows.sctp",
-    settings.Rto: "flows.sctp.rto",
-    settings.Link: "links",
-    settings.Reverse: "links.reverse",
-    **{typed: f"links.queue={kind}" for kind, typed in QUEUES.items()},
-}
-"""Where each type stands in the JSON Schema."""
-
-
-def words_of_schema(field: dict[str, Any]) -> set[str]:
-    """The words that a field of the schema may be; empty where any text may be."""
-    inner = field.get("anyOf", [field])
-    if any(each.get("type") == "string" or "$ref" in each for each in inner):
-        return set()
-    words = [word for each in inner for word in each.get("enum", [each.get("const")])]
-    return {word for word in words if isinstance(word, str)}
-
-
-def words_of_hint(hint: Any) -> set[str]:
-    """The words of a type; empty where any text may be."""
-    inner = typing.get_args(hint)
-    if typing.get_origin(hint) is Literal:
-        return {each for each in inner if isinstance(each, str)}
-    if typing.get_origin(hint) in (Required, NotRequired, Union, types.UnionType):
-        return set() if str in inner else set().union(*map(words_of_hint, inner))
-    return set()
-
-
-@pytest.mark.parametrize("typed", PLACES, ids=lambda typed: typed.__name__)
-def test_the_declaration_and_the_types_agree(typed: Any) -> None:
-    schema = experiment.schema()
-    (table,) = scenario_page.resolve(schema, PLACES[typed])
-    assert fields(typed) == set(table["properties"])
-    hints = typing.get_type_hints(typed, include_extras=True)
-    for name, field in table["properties"].items():
-        said = words_of_hint(hints[name])
-        assert not said or said == words_of_schema(field), name
 
 
 def fits(value: Any, hint: Any) -> bool:

@@ -2,9 +2,10 @@
 
 What each field means and its default: docs/scenario.md. Quantities are texts with units. The core
 reads and checks the tables; these types tell an editor which names there are and what kind of value
-each takes. tests/test_settings.py asks the core for the names of every table and holds these to
-them. Tables that are not here yet (window algorithms, recovery schemes, impairments, traffic) are
+each takes. Tables that are not here (window algorithms, recovery schemes, impairments, traffic) are
 taken as any mapping.
+
+`make settings` writes this file from what the core declares (tests/settings_page.py).
 """
 
 from __future__ import annotations
@@ -18,48 +19,57 @@ Toml = Mapping[str, Any]
 Algorithm = str | Toml | type
 """An algorithm by its name, with its options, or a class of the user's own."""
 
+Dscp = int | str
+"""A code point of differentiated services, by its number or its name."""
+
 
 class DelayedAck(TypedDict, total=False):
-    """`tcp.delayed_ack`: which ACKs wait, and how long."""
+    """`tcp.delayed_ack`: which ACKs wait, how long."""
 
     count: int
     delay: str
 
 
-class Rto(TypedDict, total=False):
-    """`sctp.rto`: bounds of the retransmission timeout (RFC 9260 §6.3.1)."""
+class TcpRto(TypedDict, total=False):
+    """`tcp.rto`: bounds of the timeout (RFC 6298)."""
 
-    initial: str
-    min: str
-    max: str
     granularity: str
-
-
-class TcpRto(Rto, total=False):
-    """`tcp.rto`: bounds of the retransmission timeout (RFC 6298)."""
-
+    initial: str
+    max: str
+    min: str
     min_variation: str
     slop: str
 
 
 class KeepAlive(TypedDict, total=False):
-    """`tcp.keep_alive`: probes of an idle connection."""
+    """`tcp.keep_alive`: probes of idle connections."""
 
     idle: str
     interval: str
     probes: int
 
 
-class Undo(TypedDict, total=False):
-    """`tcp.undo`: what finds out and undoes spurious reductions of the window."""
+class FastOpen(TypedDict, total=False):
+    """`tcp.fast_open`: TCP Fast Open (RFC 7413)."""
 
-    frto: bool
-    eifel: bool
+    client: bool
+    cookieless: bool
+    experimental: bool
+    key_lifetime: str | Literal[False]
+    retry_after: str
+    server: bool
+
+
+class Undo(TypedDict, total=False):
+    """`tcp.undo`: what undoes spurious reductions of the window."""
+
     dsack: bool
+    eifel: bool
+    frto: bool
 
 
 class Tcp(TypedDict, total=False):
-    """`tcp`: the options of TCP, also of the subflows of Multipath TCP."""
+    """`tcp`: the options of TCP, also of subflows of Multipath TCP."""
 
     adaptive_acks: bool
     black_hole_detection: bool
@@ -67,15 +77,15 @@ class Tcp(TypedDict, total=False):
     counting: Literal["bytes", "acks", "delivered"]
     delayed_ack: DelayedAck
     dsack: bool
-    dscp: int | str
+    dscp: Dscp
     dupack_threshold: int
     echo_old_segments: bool
-    ecn: str
+    ecn: Literal["off", "passive", "on", "dctcp", "accurate"]
     ecn_codepoint: Literal["ect0", "ect1"]
     ecn_control: bool
     ecn_syn_retries: int
     ecn_wait: bool
-    fast_open: bool | Toml
+    fast_open: bool | FastOpen
     go_back_n: bool
     idle_restart: bool
     initial_receive_window: str | float | Literal[False]
@@ -87,9 +97,9 @@ class Tcp(TypedDict, total=False):
     max_dupack_threshold: int
     max_retries: int
     min_path_mtu: str
-    mtu_probe_base: str
     mss: str
-    mtu_probing: Literal["off", "always", "black-hole"]
+    mtu_probe_base: str
+    mtu_probing: Literal["off", "black-hole", "always"]
     nagle: Literal["off", "rfc", "minshall"]
     opening_timeout: str | Literal[False]
     pacing_burst: int
@@ -98,16 +108,16 @@ class Tcp(TypedDict, total=False):
     profile: Literal["rfc", "linux", "freebsd", "ns2"]
     protect_time_wait: bool
     quick_acks: int
-    segmentation_offload: bool
     receive_buffer: str
     receive_buffer_max: str | Literal[False]
     recovery: Algorithm
     require_timestamps: bool
-    reset_timestamps: Literal["all", "aborts", "none"]
+    reset_timestamps: Literal["none", "aborts", "all"]
     rto: TcpRto
     rto_restart: Literal["acks", "first-resent"]
     rtt_samples: Literal["timed", "every-ack"]
     sack: bool
+    segmentation_offload: bool
     send_buffer: str
     soft_errors_end_opening: bool
     stalled_after: int
@@ -126,7 +136,7 @@ class Tcp(TypedDict, total=False):
 
 
 class Mptcp(TypedDict, total=False):
-    """`mptcp`: the options of Multipath TCP beside those of its subflows."""
+    """`mptcp`: the options beside those of its subflows."""
 
     capable_syns: int
     checksum: bool
@@ -136,30 +146,76 @@ class Mptcp(TypedDict, total=False):
     long_numbers: bool
     max_subflows: int
     opportunistic_retransmission: bool
-    passive_path_manager: str | Toml
-    path_manager: str | Toml
+    passive_path_manager: (
+        Literal["single", "full-mesh", "pairs", "n-diffports", "signal", "backup"] | Toml
+    )
+    path_manager: Literal["single", "full-mesh", "pairs", "n-diffports", "signal", "backup"] | Toml
     penalisation: bool
     reopen: str | Literal[False]
     scheduler: Algorithm
 
 
+class Rto(TypedDict, total=False):
+    """`sctp.rto`: bounds of the timeout (RFC 9260 §6.3.1)."""
+
+    granularity: str
+    initial: str
+    max: str
+    min: str
+
+
+class ImmediateSacks(TypedDict, total=False):
+    """`sctp.immediate_sacks` (RFC 7053)."""
+
+    last: bool
+    messages: bool
+    reconfiguration: bool
+    shutdown_pending: bool
+    window_full: bool
+
+
+class Probing(TypedDict, total=False):
+    """`sctp.probing`: heartbeats to the alternates."""
+
+    burst: int
+    interval: str
+
+
+class SctpUndo(TypedDict, total=False):
+    """`sctp.undo`: what undoes spurious reductions."""
+
+    duplicates: bool
+    timestamps: bool
+
+
+class Concurrent(TypedDict, total=False):
+    """`sctp.concurrent`: data on all paths at once."""
+
+    buffer_split: bool
+    delayed_ack: bool
+    split_fast_retransmit: bool
+    window_update: bool
+
+
 class Sctp(TypedDict, total=False):
-    """Options of the table `sctp`."""
+    """`sctp`: the options of SCTP."""
 
     address_changes: Sequence[Toml]
     alternates: Sequence[str]
     association_max_retrans: int
     authentication: bool | Toml
     burst_keeps_window: bool
-    concurrent: bool | Toml
+    concurrent: bool | Concurrent
     confirm_paths: bool
     cookie_life: str
     count_padding: bool
     destination: Algorithm
-    dscp: int | str
+    dscp: Dscp
     dynamic_addresses: bool
     ecn: bool
-    failover: str | Toml
+    failover: Literal[
+        "destination", "next", "last-heard", "lowest-rtt", "least-loss", "highest-rate"
+    ]
     fast_recovery: bool
     growth_needs_advance: bool
     heartbeat_after_rto: bool
@@ -167,7 +223,7 @@ class Sctp(TypedDict, total=False):
     heartbeat_interval: str | Literal[False]
     heartbeat_jitter: Literal["rto", "interval", "none"]
     highest_newly_acked: bool
-    immediate_sacks: bool | Toml
+    immediate_sacks: bool | ImmediateSacks
     inbound_streams: int
     initial_ssthresh: str
     initial_window: str
@@ -186,42 +242,61 @@ class Sctp(TypedDict, total=False):
     multiple_fast_retransmit: bool
     ns2_rules: bool | Toml
     outbound_streams: int
-    partial_acked: Literal["capped", "all"]
+    partial_acked: Literal["all", "capped"]
     partial_reliability: bool
     path_max_retrans: int
     potentially_failed: int | Literal[False]
     preset: Literal["rfc2960", "rfc4960", "rfc9260", "ns2"]
     primary: str
-    probing: Literal["policy"] | bool | Toml
+    probing: Literal["policy"] | bool | Probing
     receive_buffer: str
     reconfiguration: bool
     rest_sets_ssthresh: bool
     rto: Rto
     sack_delay: str
     sack_frequency: int
-    scheduler: str
+    scheduler: Literal[
+        "fcfs", "round-robin", "round-robin-packet", "priority", "fair-bandwidth", "weighted-fair"
+    ]
     send_buffer: str
     slow_start_at_threshold: bool
     ssthresh_floor: int
     stream_values: Sequence[int]
     timestamps: bool
     trust_given: bool
-    undo: Toml
+    undo: SctpUndo
     vary_sack_path: bool
     window: Algorithm
-    window_unit: Literal["chunk", "mtu"]
+    window_unit: Literal["mtu", "chunk"]
     zero_checksum: bool
 
 
+class HtbClass(TypedDict, total=False):
+    """A class of a queue of kind `htb`."""
+
+    name: Required[str]
+    rate: Required[str]
+    burst: str
+    cburst: str
+    ceil: str
+    dscp: Sequence[Dscp]
+    flows: Sequence[str]
+    hosts: Sequence[str]
+    parent: str
+    prio: int
+    quantum: str
+    queue: Toml
+
+
 class DropTail(TypedDict, total=False):
-    """A queue that drops what finds it full; the kind of a queue that does not say its own."""
+    """`droptail`: first in, first out; arrivals beyond a limit in packets or octets are dropped."""
 
     kind: Literal["droptail"]
     limit: str
 
 
 class Threshold(TypedDict, total=False):
-    """A queue that marks what finds so much waiting, as DCTCP asks for."""
+    """`threshold`: drop-tail that marks ECN-capable packets while at least K wait (DCTCP)."""
 
     kind: Required[Literal["threshold"]]
     limit: str
@@ -229,7 +304,7 @@ class Threshold(TypedDict, total=False):
 
 
 class Red(TypedDict, total=False):
-    """Options of random early detection (`red`)."""
+    """`red`: drops or marks at random by the average queue length; adaptive on request."""
 
     kind: Required[Literal["red"]]
     adaptive: bool
@@ -244,11 +319,14 @@ class Red(TypedDict, total=False):
     min: str
     target_delay: str
     wait: bool
-    weight: float | str
+    weight: float | Literal["auto"]
 
 
 class Choke(TypedDict, total=False):
-    """Options of CHOKe (Pan, Prabhakar and Psounis 2000)."""
+    """`choke`.
+
+    RED; a packet that meets one of its own flow at a random place is dropped with it.
+    """
 
     kind: Required[Literal["choke"]]
     candidates: int
@@ -262,7 +340,7 @@ class Choke(TypedDict, total=False):
 
 
 class Blue(TypedDict, total=False):
-    """Options of BLUE (Feng et al. 2002)."""
+    """`blue`: drops or marks with a probability that overflows raise and idle times lower."""
 
     kind: Required[Literal["blue"]]
     decrement: float
@@ -274,7 +352,7 @@ class Blue(TypedDict, total=False):
 
 
 class Pie(TypedDict, total=False):
-    """Options of PIE (RFC 8033)."""
+    """`pie`: drops or marks at random on arrival so that the delay stays near a target."""
 
     kind: Required[Literal["pie"]]
     activate: float
@@ -293,7 +371,11 @@ class Pie(TypedDict, total=False):
 
 
 class Pi2(TypedDict, total=False):
-    """Options of PI2, PI improved with a square (De Schepper et al. 2016)."""
+    """`pi2`.
+
+    Drops or marks at random, by the square of what a PI controller says, so that the delay stays
+    near a target.
+    """
 
     kind: Required[Literal["pi2"]]
     alpha: float
@@ -308,7 +390,7 @@ class Pi2(TypedDict, total=False):
 
 
 class CoDel(TypedDict, total=False):
-    """Options of CoDel (RFC 8289)."""
+    """`codel`: drops or marks at the head while packets have waited longer than a target."""
 
     kind: Required[Literal["codel"]]
     ce_threshold: str | Literal[False]
@@ -320,7 +402,10 @@ class CoDel(TypedDict, total=False):
 
 
 class Cobalt(TypedDict, total=False):
-    """Options of COBALT, CoDel and BLUE together (CAKE)."""
+    """`cobalt`.
+
+    CoDel for flows that slow down, and BLUE for those that do not, at the head of one queue.
+    """
 
     kind: Required[Literal["cobalt"]]
     blue_threshold: str | Literal[False]
@@ -334,7 +419,7 @@ class Cobalt(TypedDict, total=False):
 
 
 class FqCoDel(TypedDict, total=False):
-    """Options of FQ-CoDel (RFC 8290)."""
+    """`fq-codel`: a queue for each hashed flow in turns, new ones first, CoDel on each."""
 
     kind: Required[Literal["fq-codel"]]
     ce_threshold: str | Literal[False]
@@ -349,7 +434,7 @@ class FqCoDel(TypedDict, total=False):
 
 
 class FqPie(TypedDict, total=False):
-    """Options of FQ-PIE (RFC 8290 with the law of RFC 8033)."""
+    """`fq-pie`: a queue for each hashed flow in turns, new ones first, PIE on each."""
 
     kind: Required[Literal["fq-pie"]]
     alpha: float
@@ -368,8 +453,62 @@ class FqPie(TypedDict, total=False):
     update: str
 
 
+class DualPi2(TypedDict, total=False):
+    """`dualpi2`: a low-latency and a classic queue with coupled marking (L4S)."""
+
+    kind: Required[Literal["dualpi2"]]
+    alpha: float
+    beta: float
+    classic_share: float
+    coupling: float
+    limit: str
+    ramp: str
+    ramp_start: str
+    target: str
+    update: str
+
+
+class Priority(TypedDict, total=False):
+    """`priority`.
+
+    Bands by DSCP, or pure ACKs before the rest; a band is served only while those above it are
+    empty.
+    """
+
+    kind: Required[Literal["priority"]]
+    bands: Sequence[Sequence[Dscp]]
+    key: Literal["dscp", "pure-ack"]
+    limit: str
+
+
+class Drr(TypedDict, total=False):
+    """`drr`: a queue for each hashed flow or each DSCP, in turns of a quantum of octets."""
+
+    kind: Required[Literal["drr"]]
+    key: Literal["flow", "dscp"]
+    limit: str
+    quantum: str
+    queues: int
+    weights: Sequence[Sequence[Dscp | int]]
+
+
+class Sfq(TypedDict, total=False):
+    """`sfq`.
+
+    A queue for each hashed flow in turns, the hash perturbed; the longest queue loses on overflow.
+    """
+
+    kind: Required[Literal["sfq"]]
+    depth: str
+    head_drop: bool
+    limit: str
+    perturb: str | Literal[False]
+    quantum: str
+    queues: int
+
+
 class Cake(TypedDict, total=False):
-    """Options of CAKE (Høiland-Jørgensen, Täht and Morton, LANMAN 2018)."""
+    """`cake`: shaper, tins by DSCP, flow queues fair to hosts with COBALT on each, ACK filter."""
 
     kind: Required[Literal["cake"]]
     ack_filter: Literal["off", "conservative", "aggressive"]
@@ -395,80 +534,22 @@ class Cake(TypedDict, total=False):
     wash: bool
 
 
-class HtbClass(TypedDict, total=False):
-    """A class of a queue of kind `htb`."""
-
-    name: Required[str]
-    rate: Required[str]
-    burst: str
-    cburst: str
-    ceil: str
-    dscp: Sequence[int | str]
-    flows: Sequence[str]
-    hosts: Sequence[str]
-    parent: str
-    prio: int
-    quantum: str
-    queue: Toml
-
-
 class Htb(TypedDict, total=False):
-    """Options of classes that borrow (`htb`)."""
+    """`htb`.
+
+    Classes with guaranteed rates that borrow what others leave, each leaf a queue of any kind.
+    """
 
     kind: Required[Literal["htb"]]
     classes: Sequence[HtbClass]
     default: str
 
 
-class DualPi2(TypedDict, total=False):
-    """Options of DualPI2 (RFC 9332)."""
-
-    kind: Required[Literal["dualpi2"]]
-    alpha: float
-    beta: float
-    classic_share: float
-    coupling: float
-    limit: str
-    ramp: str
-    ramp_start: str
-    target: str
-    update: str
-
-
-class Priority(TypedDict, total=False):
-    """Options of bands of strict priority."""
-
-    kind: Required[Literal["priority"]]
-    bands: Sequence[Sequence[int | str]]
-    key: Literal["dscp", "pure-ack"]
-    limit: str
-
-
-class Drr(TypedDict, total=False):
-    """Options of deficit round robin (`drr`)."""
-
-    kind: Required[Literal["drr"]]
-    key: Literal["flow", "dscp"]
-    limit: str
-    quantum: str
-    queues: int
-    weights: Sequence[Sequence[int | str]]
-
-
-class Sfq(TypedDict, total=False):
-    """Options of stochastic fairness queueing (`sfq`)."""
-
-    kind: Required[Literal["sfq"]]
-    depth: str
-    head_drop: bool
-    limit: str
-    perturb: str | Literal[False]
-    quantum: str
-    queues: int
-
-
 class AckFilter(TypedDict, total=False):
-    """A queue that drops ACKs which a later one makes redundant."""
+    """`ack-filter`.
+
+    Drop-tail; an ACK that comes drops those of its flow that it makes redundant.
+    """
 
     kind: Required[Literal["ack-filter"]]
     aggressive: bool
@@ -485,14 +566,14 @@ Queue = (
     | Pi2
     | CoDel
     | Cobalt
-    | Cake
-    | Htb
     | FqCoDel
     | FqPie
     | DualPi2
     | Priority
     | Drr
     | Sfq
+    | Cake
+    | Htb
     | AckFilter
     | Toml
 )
@@ -509,14 +590,25 @@ class Reverse(TypedDict, total=False):
     name: str
     queue: Queue
     rate: str | Toml
-    regulator: Toml
+    regulator: Toml | Literal[False]
     schedule: Toml
     token_bucket: Toml
     trace: Toml
 
 
-class Link(Reverse, total=False):
+class Link(TypedDict, total=False):
     """A link: an entry of `links`."""
 
     ends: Required[Sequence[str]]
+    delay: str
+    delays: Toml
+    impairments: Sequence[Toml]
+    mtu: str
+    name: str
+    queue: Queue
+    rate: str | Toml
+    regulator: Toml | Literal[False]
     reverse: Reverse
+    schedule: Toml
+    token_bucket: Toml
+    trace: Toml

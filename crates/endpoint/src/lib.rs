@@ -29,6 +29,7 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+mod bounds;
 mod config_error;
 mod demux;
 mod event;
@@ -48,6 +49,7 @@ mod timer;
 mod turn;
 mod written;
 
+pub use bounds::{Bounds, DSCP};
 pub use config_error::ConfigError;
 pub use demux::{Demultiplex, Demux, Taken};
 pub use event::{CloseReason, Event};

@@ -2,6 +2,7 @@
 
 mod variation;
 
+use crate::{Bounds, ConfigError};
 use anabranch_units::Span;
 use variation::Variation;
 
@@ -35,6 +36,21 @@ impl Default for RtoBounds {
             max: Span::from_secs(60),
             granularity: Span::from_millis(1),
         }
+    }
+}
+
+impl RtoBounds {
+    /// What the timeout before the first sample and the lower bound may be.
+    pub const SOME_TIME: Bounds<Span> = Bounds::more_than(Span::ZERO);
+
+    /// Refuses bounds that no timeout can have; fields are told with `rto.` before them.
+    ///
+    /// # Errors
+    /// The first field that is wrong.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        Self::SOME_TIME.check("rto.min", self.min)?;
+        Self::SOME_TIME.check("rto.initial", self.initial)?;
+        Bounds::at_least(self.min).because("rto.min").check("rto.max", self.max)
     }
 }
 

@@ -2,10 +2,10 @@
 
 use crate::path_manager::PathManager;
 use crate::scheduler::SchedulerKind;
+use anabranch_endpoint::Bounds;
 pub use anabranch_endpoint::ConfigError;
-use anabranch_units::Span;
+use anabranch_units::{Bytes, Span};
 use anabranch_wire::{Addr, AddressBook};
-use std::fmt;
 use std::sync::Arc;
 
 /// One side of a connection has these settings.
@@ -38,7 +38,7 @@ pub struct Config {
     /// own: none for [`PathManager::Single`], as on Linux. Where it wants further addresses of the
     /// active side, that announces them.
     pub passive_path_manager: PathManager,
-    /// Most subflows at a time, 1 to 32.
+    /// Most subflows at a time, within [`Config::MAX_SUBFLOWS`].
     pub max_subflows: u32,
     /// Whether a subflow that the receive window keeps from sending sends again what blocks the
     /// window and another subflow carries (Raiciu et al., NSDI 2012, section 4.2).
@@ -126,6 +126,18 @@ pub(crate) fn of_first(
     }
 }
 
+/// What each setting may be by itself; [`Config::validate`] also knows what they may be together.
+impl Config {
+    /// `max_subflows`.
+    pub const MAX_SUBFLOWS: Bounds<u32> = Bounds::of(1, 32);
+    /// `mss` of subflows and `ipv6_mss`: there must be room for the options beside some data.
+    pub const MSS: Bounds<Bytes> = Bounds::at_least(Bytes(128));
+    /// `capable_syns`.
+    pub const CAPABLE_SYNS: Bounds<u32> = Bounds::of(0, 100);
+    /// `reopen`.
+    pub const REOPEN: Bounds<Span> = Bounds::more_than(Span::ZERO);
+}
+
 impl Config {
     /// Refuses settings that no connection can have.
     ///
@@ -138,49 +150,39 @@ impl Config {
     /// # Errors
     /// The first field that is wrong.
     pub fn validate(&self) -> Result<(), ConfigError> {
-        let error = |field: &str, value: &dyn fmt::Display, allowed: &str| {
-            Err(ConfigError::new(field.to_owned(), value, allowed))
-        };
-        if let Err(inner) = self.subflow.validate() {
-            let field = format!("subflow.{}", inner.field);
-            return error(&field, &inner.value, &inner.allowed);
-        }
-        if !(1..=32).contains(&self.max_subflows) {
-            return error("max_subflows", &self.max_subflows, "1 to 32");
+        self.subflow.validate().map_err(|inner| {
+            ConfigError::new(format!("subflow.{}", inner.field), inner.value, inner.allowed)
+        })?;
+        Self::MAX_SUBFLOWS.check("max_subflows", self.max_subflows)?;
+        Self::CAPABLE_SYNS.check("capable_syns", self.capable_syns)?;
+        match &self.scheduler {
+            SchedulerKind::Blest(o) => ConfigError::probability("scheduler.delta", o.delta)?,
+            SchedulerKind::Ecf(o) => ConfigError::probability("scheduler.beta", o.beta)?,
+            _ => {}
         }
         for (field, manager) in [
             ("path_manager.ports", self.path_manager),
             ("passive_path_manager.ports", self.passive_path_manager),
         ] {
-            if let PathManager::NDiffports(count) = manager
-                && !(1..=32).contains(&count)
-            {
-                return error(field, &count, "1 to 32");
+            if let PathManager::NDiffports(count) = manager {
+                PathManager::PORTS.check(field, count)?;
             }
         }
-        if self.subflow.mss < 128 {
-            return error("subflow.mss", &self.subflow.mss, "at least 128 B");
-        }
-        if let Some(mss) = self.ipv6_mss
-            && !(128..=self.subflow.mss).contains(&mss)
-        {
-            let allowed = format!("128 B to {} B, the mss of subflows over IPv4", self.subflow.mss);
-            return error("ipv6_mss", &mss, &allowed);
+        let mss = Bytes(self.subflow.mss.into());
+        Self::MSS.check("subflow.mss", mss)?;
+        if let Some(ipv6) = self.ipv6_mss {
+            let most = Self::MSS.lowered_to(mss).because("the mss of subflows over IPv4");
+            most.check("ipv6_mss", Bytes(ipv6.into()))?;
         }
         for (field, given) in [
             ("subflow.keep_alive", self.subflow.keep_alive.is_some()),
             ("subflow.receive_buffer_max", self.subflow.receive_buffer_max.is_some()),
         ] {
             if given {
-                return error(field, &"given", "none over Multipath TCP");
+                return Err(ConfigError::new(field, "given", "none over Multipath TCP"));
             }
         }
-        if let Some(reopen) = self.reopen
-            && reopen == Span::ZERO
-        {
-            return error("reopen", &reopen, "more than 0 s");
-        }
-        Ok(())
+        self.reopen.map_or(Ok(()), |reopen| Self::REOPEN.check("reopen", reopen))
     }
 
     /// The settings of a subflow as it gets them: what the connection decides

@@ -12,6 +12,8 @@ mod n_diffports;
 mod pairs;
 mod signal;
 
+use anabranch_endpoint::Bounds;
+
 /// A path manager says which subflows there should be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PathManager {
@@ -49,6 +51,9 @@ pub const PATH_MANAGERS: &[PathManagerInfo] = &[
 ];
 
 impl PathManager {
+    /// What the number of ports of `n-diffports` may be.
+    pub const PORTS: Bounds<u8> = Bounds::of(1, 32);
+
     /// The path manager has that name; `n-diffports` has two subflows.
     pub fn from_name(name: &str) -> Option<PathManager> {
         Some(match name {

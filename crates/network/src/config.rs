@@ -4,6 +4,7 @@ use crate::catalogue::ConfigError;
 use crate::impairment::ImpairmentConfig;
 use crate::queue::{QueueConfig, QueueLimit};
 use crate::transmitter::{DelaySchedule, TransmitterConfig};
+use anabranch_endpoint::Bounds;
 use anabranch_units::{Bytes, Rate, Span};
 
 /// `LinkConfig` describes one direction of a link.
@@ -41,19 +42,18 @@ impl LinkConfig {
         }
     }
 
+    /// What `mtu` may be: every link carries 68 octets (RFC 791 §3.2).
+    pub const MTU: Bounds<Bytes> = Bounds::of(Bytes(68), Bytes(Self::MAX_MTU));
+    /// What `delay` may be, of lines of ATM too.
+    pub const DELAY: Bounds<Span> = Bounds::at_most(Span::from_secs(1_000_000));
+
     /// Checks every field; the error names the first one that is wrong.
     pub fn validate(&self) -> Result<(), ConfigError> {
-        if self.mtu < Bytes(68) || self.mtu > Bytes(Self::MAX_MTU) {
-            // RFC 791 §3.2: every link carries 68 octets.
-            let allowed = format!("68 B to {} B", Self::MAX_MTU);
-            return Err(ConfigError::new("mtu", self.mtu, allowed));
-        }
+        Self::MTU.check("mtu", self.mtu)?;
         if self.rate.as_bps() < self.mtu.0 * 8 / 1_000_000 {
             return Err(ConfigError::new("rate", self.rate, "an MTU in at most 10^6 s"));
         }
-        if self.delay > Span::from_secs(1_000_000) {
-            return Err(ConfigError::new("delay", self.delay, "at most 10^6 s"));
-        }
+        Self::DELAY.check("delay", self.delay)?;
         if let Some(delays) = &self.delays {
             delays.validate()?;
         }

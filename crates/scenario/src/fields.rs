@@ -3,9 +3,9 @@
 
 use crate::nearest::{nearest, one_of};
 use crate::{InputError, quantity::Quantity};
-use anabranch_endpoint::ConfigError;
+use anabranch_endpoint::{Bounds, ConfigError};
 use std::cell::RefCell;
-use std::ops::RangeInclusive;
+use std::fmt::Display;
 use toml::{Table, Value};
 
 /// A table being read. Each getter marks its field as known;
@@ -80,33 +80,51 @@ impl<'a> Fields<'a> {
         self.read(name, "true or false", Value::as_bool)
     }
 
-    /// A whole number within `range`.
+    /// A whole number within these bounds.
     pub fn integer<N>(
         &self,
         name: &'static str,
-        range: RangeInclusive<N>,
+        bounds: impl Into<Bounds<N>>,
     ) -> Result<Option<N>, InputError>
     where
-        N: TryFrom<i64> + PartialOrd + std::fmt::Display + Copy,
+        N: TryFrom<i64> + PartialOrd + Display + Copy,
     {
-        let allowed = format!("a whole number from {} to {}", range.start(), range.end());
+        let bounds = bounds.into();
+        let from = if bounds.closed().is_some() { " from" } else { "," };
+        let allowed = format!("a whole number{from} {bounds}");
         self.read(name, &allowed, |value| {
-            N::try_from(value.as_integer()?).ok().filter(|n| range.contains(n))
+            N::try_from(value.as_integer()?).ok().filter(|n| allows(bounds, *n))
         })
     }
 
-    /// A number; what it may be is the reader's to check.
-    pub fn number(&self, name: &'static str) -> Result<Option<f64>, InputError> {
-        self.read(name, "a number", |value| {
-            value.as_float().or_else(|| value.as_integer().map(|n| n as f64))
+    /// A number within these bounds.
+    pub fn number(
+        &self,
+        name: &'static str,
+        bounds: impl Into<Bounds<f64>>,
+    ) -> Result<Option<f64>, InputError> {
+        let bounds = bounds.into();
+        let from = if bounds.closed().is_some() { "from " } else { "" };
+        self.read(name, &format!("a number {from}{bounds}"), |value| {
+            number_of(value).filter(|n| allows(bounds, *n))
         })
+    }
+
+    /// Refuses a value of the field that is outside these bounds.
+    pub fn within<T>(&self, name: &str, bounds: Bounds<T>, value: T) -> Result<(), InputError>
+    where
+        T: PartialOrd + Display + Copy,
+    {
+        match allows(bounds, value) {
+            true => Ok(()),
+            false => Err(self.error(name, bounds.to_string())),
+        }
     }
 
     /// A probability: a number from 0 to 1.
     pub fn probability(&self, name: &'static str) -> Result<Option<f64>, InputError> {
         self.read(name, "a probability, from 0 to 1", |value| {
-            let number = value.as_float().or_else(|| value.as_integer().map(|n| n as f64))?;
-            (0.0..=1.0).contains(&number).then_some(number)
+            number_of(value).filter(|n| allows(Bounds::of(0.0, 1.0), *n))
         })
     }
 
@@ -193,6 +211,26 @@ impl<'a> Fields<'a> {
             Some(value) => reader(value).map(Some).ok_or_else(|| self.error(name, allowed)),
         }
     }
+}
+
+/// A number, with a point or without.
+fn number_of(value: &Value) -> Option<f64> {
+    value.as_float().or_else(|| value.as_integer().map(|n| n as f64))
+}
+
+/// Whether a value is within the bounds.
+fn allows<T: PartialOrd + Copy>(bounds: Bounds<T>, value: T) -> bool {
+    #[cfg(test)]
+    if LENIENT.get() {
+        return true;
+    }
+    bounds.contains(value)
+}
+
+#[cfg(test)]
+thread_local! {
+    /// Readers leave bounds to the engines: for the test that these refuse by themselves.
+    pub(crate) static LENIENT: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }
 
 /// A value as a message shows it: texts without their quotes.

@@ -9,6 +9,7 @@
 use crate::schema;
 use crate::shape::{Default, Field, KindDefault, Kinds, Shape, Table};
 use serde_json::{Map, Value, json};
+use std::ops::Bound;
 
 /// The JSON Schema of scenarios.
 ///
@@ -38,11 +39,10 @@ impl Writer {
         match shape {
             Shape::Boolean => json!({ "type": "boolean" }),
             Shape::Only(value) => json!({ "const": json_of(value) }),
-            Shape::Integer(least, most) => bounded("integer", &[*least], &[*most]),
-            Shape::Number(least, most) => {
-                let finite = |n: &f64| n.is_finite().then_some(*n);
-                bounded("number", finite(least).as_slice(), finite(most).as_slice())
+            Shape::Integer(least, most) => {
+                bounded("integer", Bound::Included(*least), Bound::Included(*most))
             }
+            Shape::Number(bounds) => bounded("number", bounds.least(), bounds.most()),
             Shape::Text => json!({ "type": "string" }),
             Shape::Pattern(pattern) => json!({ "type": "string", "pattern": pattern }),
             Shape::Quantity { pattern, example } => {
@@ -120,15 +120,19 @@ fn kind_field(kinds: &Kinds, name: &'static str, says: &'static str) -> Field {
     Field { name: kinds.key, says, default, shape }
 }
 
-fn bounded<N: Copy>(kind: &str, least: &[N], most: &[N]) -> Value
+fn bounded<N>(kind: &str, least: Bound<N>, most: Bound<N>) -> Value
 where
     Value: From<N>,
 {
     let mut out = Map::new();
     out.insert("type".into(), kind.into());
-    for (keyword, bound) in [("minimum", least), ("maximum", most)] {
-        if let [bound] = bound {
-            out.insert(keyword.into(), Value::from(*bound));
+    for (bound, inclusive, exclusive) in
+        [(least, "minimum", "exclusiveMinimum"), (most, "maximum", "exclusiveMaximum")]
+    {
+        match bound {
+            Bound::Included(bound) => drop(out.insert(inclusive.into(), bound.into())),
+            Bound::Excluded(bound) => drop(out.insert(exclusive.into(), bound.into())),
+            Bound::Unbounded => {}
         }
     }
     Value::Object(out)

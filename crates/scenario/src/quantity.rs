@@ -46,9 +46,7 @@ impl Quantity for Span {
     }
 
     fn write(&self) -> String {
-        let units =
-            [(PS_PER_S, "s"), (1_000_000_000, "ms"), (1_000_000, "us"), (1_000, "ns"), (1, "ps")];
-        write_in(self.as_picos(), &units)
+        if *self == Span::ZERO { "0 ps".to_owned() } else { format!("{self:#}") }
     }
 }
 
@@ -107,17 +105,7 @@ impl Quantity for Bytes {
     }
 
     fn write(&self) -> String {
-        let units = [
-            (1 << 40, "TiB"),
-            (1 << 30, "GiB"),
-            (1 << 20, "MiB"),
-            (1 << 10, "KiB"),
-            (1_000_000_000, "GB"),
-            (1_000_000, "MB"),
-            (1_000, "kB"),
-            (1, "B"),
-        ];
-        write_in(self.0, &units)
+        format!("{self:#}")
     }
 }
 
@@ -177,15 +165,6 @@ const PS_PER_S: u64 = 1_000_000_000_000;
 /// The longest time that is read, 10 days: the clock counts to 213, and dates
 /// are sums of such times.
 pub(crate) const LONGEST_S: u64 = 10 * 24 * 3600;
-
-/// Writes `n` in the first unit (from large to small) that divides it.
-fn write_in(n: u64, units: &[(u64, &str)]) -> String {
-    let fits = units.iter().find(|(scale, _)| n > 0 && n.is_multiple_of(*scale));
-    match fits {
-        Some((scale, unit)) => format!("{} {unit}", n / scale),
-        None => format!("0 {}", units.last().map_or("", |(_, unit)| unit)),
-    }
-}
 
 /// `digits · 10^exponent`, not negative.
 struct Decimal {

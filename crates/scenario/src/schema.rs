@@ -240,4 +240,6 @@ pub(crate) fn described() -> shape::Table {
 }
 
 #[cfg(test)]
+mod bounds_tests;
+#[cfg(test)]
 mod tests;

@@ -2,6 +2,7 @@
 //! sentences. The lists of options in [`crate::schema`] describe themselves in these terms, and
 //! [`crate::json_schema`] writes them down.
 
+use anabranch_endpoint::Bounds;
 use toml::Value;
 
 /// A field of a table, as the schema and docs/scenario.md describe it.
@@ -37,8 +38,8 @@ pub(crate) enum Shape {
     Only(Value),
     /// A whole number within the bounds.
     Integer(i64, i64),
-    /// A number within the bounds, which belong to it.
-    Number(f64, f64),
+    /// A number within these bounds.
+    Number(Bounds<f64>),
     /// Any text in quotes.
     Text,
     /// A text that a regular expression describes.
@@ -101,6 +102,11 @@ impl Shape {
     /// Makes the shape of lists of such values.
     pub fn list(self) -> Shape {
         Shape::List(Box::new(self))
+    }
+
+    /// Makes the shape of numbers from 0 to 1.
+    pub fn share() -> Shape {
+        Shape::Number(Bounds::of(0.0, 1.0))
     }
 
     /// Gives the shape a name, under which it stands once.

@@ -53,35 +53,36 @@ use std::sync::Arc;
 #[derive(Clone, PartialEq, Debug)]
 pub struct Config {
     /// The largest IP packet on any path has this many octets (the MTU of the interface, RFC 9260
-    /// §7.3): 512 to 65535.
+    /// §7.3), within [`Config::MTU`].
     pub mtu: u32,
-    /// Differentiated services code point of all packets, 0 to 63 (RFC 2474 §3).
+    /// Differentiated services code point of all packets (RFC 2474 §3).
     pub dscp: u8,
     /// Path MTUs are found out by probing in these cases (DPLPMTUD, RFC 8899).
     pub mtu_probing: MtuProbing,
     /// Probing begins with packets of this many octets of SCTP, their header of UDP counted, that
-    /// of IP not (BASE_PLPMTU, RFC 8899 §5.1.2: 1200): 472 to 65495; no less than 1240 counts over
-    /// IPv6.
+    /// of IP not (BASE_PLPMTU, RFC 8899 §5.1.2: 1200), within [`Config::MTU_PROBE_BASE`]; no less
+    /// than 1240 counts over IPv6.
     pub mtu_probe_base: u32,
-    /// A probe without an answer is lost after this time (PROBE_TIMER, RFC 8899 §5.1.1): at least 1
-    /// s; `None` is the path's RTO, at least 1 s.
+    /// A probe without an answer is lost after this time (PROBE_TIMER, RFC 8899 §5.1.1), within
+    /// [`Config::MTU_TIMER`]; `None` is the path's RTO, at least 1 s.
     pub mtu_probe_timer: Option<Span>,
     /// This long after a search has ended below `mtu` the next begins (PMTU_RAISE_TIMER, RFC 8899
-    /// §5.1.1: 600 s): at least 1 s.
+    /// §5.1.1: 600 s), within [`Config::MTU_TIMER`].
     pub mtu_raise_timer: Span,
     /// The IP header takes this many octets of the MTU: 20 with IPv4, 40 with IPv6.
     pub ip_header: u32,
     /// A message of the byte-stream interface has at most this many octets, from 1 to what fits a
     /// packet; `None` is what fits a packet.
     pub message_size: Option<u32>,
-    /// INIT and INIT ACK ask for this many streams to send on (RFC 9260 §3.3.2): 1 to 65535.
+    /// INIT and INIT ACK ask for this many streams to send on (RFC 9260 §3.3.2), not 0.
     pub outbound_streams: u16,
-    /// The peer may send on at most this many streams (RFC 9260 §3.3.2): 1 to 65535.
+    /// The peer may send on at most this many streams (RFC 9260 §3.3.2), not 0.
     pub inbound_streams: u16,
-    /// The receive buffer has this many octets, which bound a_rwnd (RFC 9260 §6.2.1): 1500 to 2^30.
+    /// The receive buffer has this many octets, which bound a_rwnd (RFC 9260 §6.2.1), within
+    /// [`Config::BUFFER`].
     pub receive_buffer: u32,
-    /// The send buffer has this many octets for real octets and messages, 1500 to 2^30; counted
-    /// octets need none.
+    /// The send buffer has this many octets for real octets and messages, within
+    /// [`Config::BUFFER`]; counted octets need none.
     pub send_buffer: u64,
     /// A message with this many octets in a row is delivered in parts (RFC 6458 §8.1.21). With
     /// `None` that happens only when half of the receive buffer is taken and nothing can be read.
@@ -115,10 +116,10 @@ pub struct Config {
     /// congestion avoidance, as in TCP.
     pub slow_start_at_threshold: bool,
     /// The threshold after a loss is at least this many units (RFC 2960 §7.2.3: 2, RFC 4960 §7.2.3:
-    /// 4): 1 to 100.
+    /// 4), within [`Config::SSTHRESH_FLOOR`].
     pub ssthresh_floor: u32,
     /// This many reports of a missing chunk cause its fast retransmit (RFC 2960 §7.2.4: 4, RFC 4960
-    /// §7.2.4: 3): 1 to 100.
+    /// §7.2.4: 3), within [`Config::MISSING_REPORTS`].
     pub missing_reports: u8,
     /// True: a SACK reports a chunk as missing only if it newly acknowledges a later TSN (RFC 4960
     /// §7.2.4, "HTNA"). False: every SACK with a later gap block does (RFC 2960 §7.2.4).
@@ -126,15 +127,17 @@ pub struct Config {
     /// True: fast recovery is explicit, so that a window is reduced once for all that was
     /// outstanding (RFC 4960 §7.2.4).
     pub fast_recovery: bool,
-    /// An event releases at most this many packets of new data (Max.Burst, RFC 9260 §6.1 D): 1 to
-    /// 1000; `None` is no limit.
+    /// An event releases at most this many packets of new data (Max.Burst, RFC 9260 §6.1 D),
+    /// within [`Config::MAX_BURST`]; `None` is no limit.
     pub max_burst: Option<u32>,
     /// True: Max.Burst limits packets and leaves the window as it is (RFC 9260 §6.1 D, RFC 8540
     /// §3.31). False: it lowers the window (RFC 4960 §6.1 D as it reads, FreeBSD).
     pub burst_keeps_window: bool,
-    /// Every this many packets with data have a SACK (RFC 9260 §6.2: 2): 1 to 255.
+    /// Every this many packets with data have a SACK (RFC 9260 §6.2: 2), within
+    /// [`Config::SACK_FREQUENCY`].
     pub sack_frequency: u32,
-    /// A SACK is delayed at most this long (RFC 9260 §6.2): up to 500 ms.
+    /// A SACK is delayed at most this long (RFC 9260 §6.2), within
+    /// [`Config::SACK_DELAY`].
     pub sack_delay: Span,
     /// Data asks for its SACK at once in these cases; with `None` only where the user of a message
     /// does (RFC 9260 §6.1, a MAY; RFC 2960 and RFC 4960 have no such bit).
@@ -180,7 +183,7 @@ pub struct Config {
     /// came from, since the way back there may be broken (RFC 9260 §6.4, a MAY).
     pub vary_sack_path: bool,
     /// All unconfirmed addresses together get this many packets with heartbeats in one RTO
-    /// (HB.Max.Burst, RFC 9260 §5.4): 1 to 100.
+    /// (HB.Max.Burst, RFC 9260 §5.4), within [`Config::HEARTBEAT_BURST`].
     pub heartbeat_burst: u32,
     /// Retransmissions go where this policy says (RFC 9260 §6.4.1).
     pub destination: Destination,
@@ -198,7 +201,7 @@ pub struct Config {
     pub undo: UndoOptions,
     /// True: a path gets a heartbeat as soon as its timer has expired (Caro et al. 2006 §5.3).
     pub heartbeat_after_rto: bool,
-    /// A cookie is valid for this time (Valid.Cookie.Life, RFC 9260 §5.1.3): more than 0 s.
+    /// A cookie is valid for this time (Valid.Cookie.Life, RFC 9260 §5.1.3), not 0 s.
     pub cookie_life: Span,
     /// True: partial reliability is offered (FORWARD-TSN, RFC 3758), so that messages may have a
     /// [`Reliability`](crate::Reliability).

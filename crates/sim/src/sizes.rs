@@ -1,7 +1,7 @@
 //! Laws of flow sizes.
 
-use anabranch_endpoint::Generator;
-use anabranch_network::ConfigError;
+use anabranch_endpoint::{Bounds, ConfigError, Generator};
+use anabranch_units::Bytes;
 
 /// A law of flow sizes, in octets. Draws are rounded and at least one.
 #[derive(Clone, PartialEq, Debug)]
@@ -47,34 +47,35 @@ pub enum Sizes {
 }
 
 impl Sizes {
+    /// What the shape of Pareto's law may be, of durations too: there is a mean above 1 alone.
+    pub const SHAPE: Bounds<f64> = Bounds::above_up_to(1.0, 1000.0);
+    /// What the shape of the bounded law may be.
+    pub const BOUNDED_SHAPE: Bounds<f64> = Bounds::above_up_to(0.0, 1000.0);
+    /// What the deviation of the logarithm may be.
+    pub const SIGMA: Bounds<f64> = Bounds::of(0.0, 10.0);
+
     /// Returns an error that names the first parameter out of its range.
     pub fn validate(&self) -> Result<(), ConfigError> {
-        let wrong =
-            |field, value: String, allowed: &str| Err(ConfigError::new(field, value, allowed));
         match self {
             Sizes::Constant { .. } | Sizes::Exponential { .. } => Ok(()),
-            Sizes::Pareto { shape, .. } if !(*shape > 1.0 && *shape <= 1000.0) => {
-                wrong("shape", shape.to_string(), "a number above 1, at most 1000")
+            Sizes::Pareto { shape, .. } => Self::SHAPE.check("shape", *shape),
+            Sizes::BoundedPareto { min, max, shape } => {
+                Self::BOUNDED_SHAPE.check("shape", *shape)?;
+                Bounds::more_than(Bytes(*min)).because("`min`").check("max", Bytes(*max))
             }
-            Sizes::BoundedPareto { shape, .. } if !(*shape > 0.0 && *shape <= 1000.0) => {
-                wrong("shape", shape.to_string(), "a number above 0, at most 1000")
-            }
-            Sizes::BoundedPareto { min, max, .. } if max <= min => {
-                wrong("max", format!("{max} B"), "more than `min`")
-            }
-            Sizes::Lognormal { sigma, .. } if !(0.0..=10.0).contains(sigma) => {
-                wrong("sigma", sigma.to_string(), "a number from 0 to 10")
-            }
+            Sizes::Lognormal { sigma, .. } => Self::SIGMA.check("sigma", *sigma),
             Sizes::Empirical { cdf } => {
                 let ascends =
                     cdf.windows(2).all(|cdf| cdf[0].0 <= cdf[1].0 && cdf[0].1 <= cdf[1].1);
                 let ends = cdf.last().is_some_and(|cdf| cdf.1 == 1.0);
                 match ascends && ends && cdf[0].1 >= 0.0 {
                     true => Ok(()),
-                    false => wrong("cdf", "these points".into(), "points that ascend from 0 to 1"),
+                    false => {
+                        let allowed = "points that ascend from 0 to 1";
+                        Err(ConfigError::new("cdf", "these points", allowed))
+                    }
                 }
             }
-            _ => Ok(()),
         }
     }
 

@@ -5,10 +5,9 @@ use crate::manners::Manners;
 use crate::recovery::catalogue::Recovery;
 use anabranch_congestion::{Algorithm, Congestion};
 pub use anabranch_endpoint::ConfigError;
-use anabranch_endpoint::RtoBounds;
-use anabranch_units::Span;
+use anabranch_endpoint::{Bounds, DSCP, RtoBounds};
+use anabranch_units::{Bytes, Span};
 use anabranch_wire::{Body, Ecn, Packet};
-use std::fmt;
 
 /// The rule for the initial congestion window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -24,6 +23,9 @@ pub enum InitialWindow {
 }
 
 impl InitialWindow {
+    /// What a number of segments may be.
+    pub const SEGMENTS: Bounds<u32> = Bounds::of(1, 1_000_000).counted_in("packets");
+
     /// Returns the window in octets for segments of `mss` octets.
     pub fn octets(self, mss: u64) -> u64 {
         match self {
@@ -105,6 +107,9 @@ pub enum InitialReceiveWindow {
 }
 
 impl InitialReceiveWindow {
+    /// What a share may be.
+    pub const SHARE: Bounds<f64> = Bounds::above_up_to(0.0, 1.0).counted_in("of receive_buffer");
+
     /// In octets, of a buffer of `buffer`; `None` where that is all of it.
     ///
     /// ```
@@ -130,6 +135,19 @@ pub struct DelayedAck {
     pub count: u32,
     /// It leaves at the latest after this (less than 0.5 s).
     pub delay: Span,
+}
+
+impl DelayedAck {
+    /// What `count` may be.
+    pub const COUNT: Bounds<u32> = Bounds::of(1, 255);
+    /// What `delay` may be.
+    pub const DELAY: Bounds<Span> =
+        Bounds::less_than(Span::from_millis(500)).because("RFC 9293 §3.8.6.3");
+
+    fn validate(&self) -> Result<(), ConfigError> {
+        Self::COUNT.check("delayed_ack.count", self.count)?;
+        Self::DELAY.check("delayed_ack.delay", self.delay)
+    }
 }
 
 /// Explicit congestion notification (RFC 3168).
@@ -219,6 +237,20 @@ impl Default for KeepAlive {
     fn default() -> KeepAlive {
         let (idle, interval) = (Span::from_secs(7200), Span::from_secs(75));
         KeepAlive { idle, interval, probes: 9 }
+    }
+}
+
+impl KeepAlive {
+    /// What `idle` and `interval` may be.
+    pub const TIME: Bounds<Span> = Bounds::at_least(Span::from_millis(1));
+    /// What `probes` may be.
+    pub const PROBES: Bounds<u32> =
+        Bounds::of(2, 1000).because("RFC 9293 §3.8.4: one without an answer proves nothing");
+
+    fn validate(&self) -> Result<(), ConfigError> {
+        Self::TIME.check("keep_alive.idle", self.idle)?;
+        Self::TIME.check("keep_alive.interval", self.interval)?;
+        Self::PROBES.check("keep_alive.probes", self.probes)
     }
 }
 
@@ -464,6 +496,37 @@ impl Default for Config {
     }
 }
 
+/// What each setting may be by itself; [`Config::validate`] also knows what they may be together.
+impl Config {
+    /// `mss`: with the largest headers of IPv4 and TCP a segment is 65535 octets.
+    pub const MSS: Bounds<Bytes> = Bounds::of(Bytes(64), Bytes(65_495));
+    /// `receive_buffer`, `receive_buffer_max` and `send_buffer`, which have one segment at least.
+    pub const BUFFER: Bounds<Bytes> = Bounds::at_most(Bytes(1 << 30));
+    /// `ttl`.
+    pub const TTL: Bounds<u8> = Bounds::of(1, 255);
+    /// `pacing_burst`.
+    pub const PACING_BURST: Bounds<u32> = Bounds::of(1, 1000).counted_in("packets");
+    /// `dupack_threshold`.
+    pub const DUPACK_THRESHOLD: Bounds<u32> = Bounds::of(1, 100);
+    /// `max_dupack_threshold`, which is no less than `dupack_threshold`.
+    pub const MAX_DUPACK_THRESHOLD: Bounds<u32> = Bounds::of(1, 1000);
+    /// `quick_acks`.
+    pub const QUICK_ACKS: Bounds<u32> = Bounds::of(0, 1000);
+    /// `user_timeout` and `opening_timeout`.
+    pub const PATIENCE: Bounds<Span> = Bounds::more_than(Span::ZERO);
+    /// `min_path_mtu`.
+    pub const MIN_PATH_MTU: Bounds<Bytes> = Bounds::of(Bytes(104), Bytes(65_535));
+    /// `mtu_probe_base`.
+    pub const MTU_PROBE_BASE: Bounds<Bytes> = Bounds::of(Bytes(88), Bytes(65_535));
+    /// `max_retries` and `stalled_after`, R2 and R1 of RFC 9293 §3.8.3. An application may want R2
+    /// to be infinite (MUST-21): the most is more than any run has time for.
+    pub const RETRIES: Bounds<u32> = Bounds::of(1, 1_000_000);
+    /// `syn_retries`, `syn_linear_timeouts`, `syn_ack_retries` and `ecn_syn_retries`.
+    pub const SYN_RETRIES: Bounds<u32> = Bounds::of(0, 1_000_000);
+    /// `challenge_acks`.
+    pub const CHALLENGE_ACKS: Bounds<u32> = Bounds::of(0, 1_000_000);
+}
+
 impl Config {
     /// The MSS of a peer that announces none, over IPv4.
     pub const DEFAULT_MSS: u16 = 536;
@@ -478,90 +541,89 @@ impl Config {
     /// assert_eq!(config.validate().unwrap_err().field, "recovery");
     /// ```
     pub fn validate(&self) -> Result<(), ConfigError> {
-        let check = |ok: bool, field, value: &dyn fmt::Display, allowed: &str| {
-            if ok { Ok(()) } else { Err(ConfigError::new(field, value, allowed)) }
-        };
-        check((64..=65_495).contains(&self.mss), "mss", &self.mss, "64 B to 65495 B")?;
+        self.check_sizes()?;
+        self.check_timing()?;
+        self.check_losses()?;
+        DSCP.check("dscp", self.dscp)?;
+        Self::TTL.check("ttl", self.ttl)?;
+        Self::PACING_BURST.check("pacing_burst", self.pacing_burst)?;
+        Self::QUICK_ACKS.check("quick_acks", self.quick_acks)?;
+        Self::CHALLENGE_ACKS.check("challenge_acks", self.challenge_acks)
+    }
+
+    /// Segments, windows and buffers.
+    fn check_sizes(&self) -> Result<(), ConfigError> {
+        Self::MSS.check("mss", Bytes(self.mss.into()))?;
         if let InitialWindow::Segments(n) = self.initial_window {
-            check((1..=1_000_000).contains(&n), "initial_window", &n, "1 to 1000000 packets")?;
+            InitialWindow::SEGMENTS.check("initial_window", n)?;
         }
         if let Some(ssthresh) = self.initial_ssthresh {
-            let least = 2 * self.mss as u64;
-            check(ssthresh >= least, "initial_ssthresh", &ssthresh, "at least 2 segments")?;
+            let two = Bounds::at_least(Bytes(2 * u64::from(self.mss))).because("two segments");
+            two.check("initial_ssthresh", Bytes(ssthresh))?;
         }
-        let buffer = (self.mss as u64)..=(1 << 30);
-        let allowed = "one segment to 1 GiB";
-        let receive = &self.receive_buffer;
-        check(buffer.contains(receive), "receive_buffer", receive, allowed)?;
+        let segment = Bytes(self.mss.into());
+        let buffer = Self::BUFFER.raised_to(segment).because("one segment at least");
+        let receive = Bytes(self.receive_buffer);
+        buffer.check("receive_buffer", receive)?;
+        buffer.check("send_buffer", Bytes(self.send_buffer))?;
         if let Some(most) = self.receive_buffer_max {
-            let ok = (*receive..=1 << 30).contains(&most);
-            check(ok, "receive_buffer_max", &most, "receive_buffer to 1 GiB")?;
+            let growing = Self::BUFFER.raised_to(receive).because("receive_buffer at least");
+            growing.check("receive_buffer_max", Bytes(most))?;
         }
-        check(buffer.contains(&self.send_buffer), "send_buffer", &self.send_buffer, allowed)?;
         match self.initial_receive_window {
             InitialReceiveWindow::Whole => {}
-            InitialReceiveWindow::Octets(n) => {
-                check(buffer.contains(&n), "initial_receive_window", &n, allowed)?;
-            }
-            InitialReceiveWindow::Share(x) => {
-                let ok = x > 0.0 && x <= 1.0;
-                check(ok, "initial_receive_window", &x, "a share above 0, up to 1")?;
+            InitialReceiveWindow::Octets(n) => buffer.check("initial_receive_window", Bytes(n))?,
+            InitialReceiveWindow::Share(share) => {
+                InitialReceiveWindow::SHARE.check("initial_receive_window", share)?;
             }
         }
-        let count = self.delayed_ack.count;
-        check((1..=255).contains(&count), "delayed_ack.count", &count, "1 to 255")?;
-        let delay = self.delayed_ack.delay;
-        let half = Span::from_millis(500);
-        check(delay < half, "delayed_ack.delay", &delay, "less than 500 ms (RFC 9293 §3.8.6.3)")?;
-        if let Some(timeout) = self.opening_timeout {
-            check(timeout > Span::ZERO, "opening_timeout", &timeout, "more than 0 s")?;
-        }
-        check(self.dscp < 64, "dscp", &self.dscp, "0 to 63")?;
-        check(self.ttl > 0, "ttl", &self.ttl, "1 to 255")?;
-        let burst = self.pacing_burst;
-        check((1..=1000).contains(&burst), "pacing_burst", &burst, "1 to 1000 packets")?;
+        Self::MIN_PATH_MTU.check("min_path_mtu", Bytes(self.min_path_mtu.into()))?;
+        Self::MTU_PROBE_BASE.check("mtu_probe_base", Bytes(self.mtu_probe_base.into()))
+    }
+
+    /// How long is waited, and how often tried again.
+    fn check_timing(&self) -> Result<(), ConfigError> {
+        self.delayed_ack.validate()?;
+        self.rto.validate()?;
         if let Some(span) = self.fast_open.and_then(|options| options.key_lifetime) {
-            let least = Span::from_secs(1);
-            check(span >= least, "fast_open.key_lifetime", &span, "at least 1 s")?;
+            FastOpenOptions::KEY_LIFETIME.check("fast_open.key_lifetime", span)?;
         }
-        let rto = &self.rto;
-        check(rto.min > Span::ZERO, "rto.min", &rto.min, "more than 0 s")?;
-        check(rto.initial > Span::ZERO, "rto.initial", &rto.initial, "more than 0 s")?;
-        check(rto.max >= rto.min, "rto.max", &rto.max, "at least rto.min")?;
-        let thresh = self.dupack_threshold;
-        check((1..=100).contains(&thresh), "dupack_threshold", &thresh, "1 to 100")?;
-        if let Some(max) = self.max_dupack_threshold {
-            let ok = (thresh..=1000).contains(&max);
-            check(ok, "max_dupack_threshold", &max, "dupack_threshold to 1000")?;
+        if let Some(keep_alive) = self.keep_alive {
+            keep_alive.validate()?;
+        }
+        for (field, timeout) in
+            [("opening_timeout", self.opening_timeout), ("user_timeout", self.user_timeout)]
+        {
+            timeout.map_or(Ok(()), |timeout| Self::PATIENCE.check(field, timeout))?;
+        }
+        Self::RETRIES.check("stalled_after", self.stalled_after)?;
+        Self::RETRIES.check("max_retries", self.max_retries)?;
+        for (field, retries) in [
+            ("syn_retries", self.syn_retries),
+            ("syn_linear_timeouts", self.syn_linear_timeouts),
+            ("syn_ack_retries", self.syn_ack_retries),
+            ("ecn_syn_retries", self.ecn_syn_retries),
+        ] {
+            Self::SYN_RETRIES.check(field, retries)?;
+        }
+        Ok(())
+    }
+
+    /// What finds a loss and repairs it.
+    fn check_losses(&self) -> Result<(), ConfigError> {
+        let threshold = self.dupack_threshold;
+        Self::DUPACK_THRESHOLD.check("dupack_threshold", threshold)?;
+        if let Some(most) = self.max_dupack_threshold {
+            let raised = Self::MAX_DUPACK_THRESHOLD.raised_to(threshold);
+            raised.because("dupack_threshold at least").check("max_dupack_threshold", most)?;
         }
         if let Err((field, allowed)) = self.recovery.validate() {
-            check(false, field, &true, allowed)?;
+            return Err(ConfigError::new(field, true, allowed));
         }
-        check(
-            self.sack || !self.recovery.needs_sack(),
-            "recovery",
-            &self.recovery.name(),
-            "with sack = false: reno, newreno",
-        )?;
-        check(self.quick_acks <= 1000, "quick_acks", &self.quick_acks, "0 to 1000")?;
-        if let Some(keep_alive) = self.keep_alive {
-            let least = Span::from_millis(1);
-            let (idle, interval) = (keep_alive.idle, keep_alive.interval);
-            check(idle >= least, "keep_alive.idle", &idle, "at least 1 ms")?;
-            check(interval >= least, "keep_alive.interval", &interval, "at least 1 ms")?;
-            let probes = &keep_alive.probes;
-            let allowed = "at least 2 (RFC 9293 §3.8.4: one without an answer proves nothing)";
-            check(*probes >= 2, "keep_alive.probes", probes, allowed)?;
+        if !self.sack && self.recovery.needs_sack() {
+            let allowed = "with sack = false: reno, newreno";
+            return Err(ConfigError::new("recovery", self.recovery.name(), allowed));
         }
-        if let Some(timeout) = self.user_timeout {
-            check(timeout > Span::ZERO, "user_timeout", &timeout, "more than 0 s")?;
-        }
-        let least = &self.min_path_mtu;
-        check((104..=65_535).contains(least), "min_path_mtu", least, "104 B to 65535 B")?;
-        let base = &self.mtu_probe_base;
-        check((88..=65_535).contains(base), "mtu_probe_base", base, "88 B to 65535 B")?;
-        check(self.stalled_after >= 1, "stalled_after", &self.stalled_after, "at least 1")?;
-        check(self.max_retries >= 1, "max_retries", &self.max_retries, "at least 1")?;
         Ok(())
     }
 
@@ -614,7 +676,7 @@ mod tests {
         let config = Config { mss: 10, ..Config::default() };
         assert_eq!(
             config.validate().unwrap_err().to_string(),
-            "mss is 10; allowed: 64 B to 65495 B"
+            "mss is 10 B; allowed: 64 B to 65495 B"
         );
     }
 

@@ -3,6 +3,7 @@
 //! in `connection/fast_open.rs`.
 
 use crate::connection::isn::sip_hash;
+use anabranch_endpoint::Bounds;
 use anabranch_units::{Span, Time};
 use anabranch_wire::{Addr, FastOpenCookie, TcpSegment};
 
@@ -55,6 +56,9 @@ impl Default for FastOpenOptions {
 }
 
 impl FastOpenOptions {
+    /// How long a key may make cookies.
+    pub const KEY_LIFETIME: Bounds<Span> = Bounds::at_least(Span::from_secs(1));
+
     /// The SYN needs no cookie to open a connection.
     pub(crate) fn is_opened_without_cookie(&self, syn: &TcpSegment) -> bool {
         self.cookieless && (!syn.payload.is_empty() || syn.options.fast_open().is_some())

@@ -1,7 +1,19 @@
 //! Numbers of octets.
 
+use crate::in_largest_unit;
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub, SubAssign};
+
+const UNITS: [(u64, &str); 8] = [
+    (1 << 40, "TiB"),
+    (1 << 30, "GiB"),
+    (1 << 20, "MiB"),
+    (1 << 10, "KiB"),
+    (1_000_000_000, "GB"),
+    (1_000_000, "MB"),
+    (1_000, "kB"),
+    (1, "B"),
+];
 
 /// A number of octets, of data or of memory.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -31,11 +43,21 @@ impl SubAssign for Bytes {
 }
 impl fmt::Debug for Bytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
+        write!(f, "{self}")
     }
 }
 impl fmt::Display for Bytes {
+    /// Octets; with `{:#}` a whole number of the largest unit that allows one, as people write it.
+    ///
+    /// ```
+    /// use anabranch_units::Bytes;
+    /// let size = Bytes(65_536);
+    /// assert_eq!((format!("{size}"), format!("{size:#}")), ("65536 B".into(), "64 KiB".into()));
+    /// ```
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} B", self.0)
+        match f.alternate() && self.0 > 0 {
+            true => in_largest_unit(f, self.0, &UNITS),
+            false => write!(f, "{} B", self.0),
+        }
     }
 }

@@ -4,11 +4,14 @@
 //! exact, and 64 bits of them last 213 days. Sums and products that would be
 //! more saturate: a date beyond is never, and what waits for it does not come.
 
+use crate::in_largest_unit;
 use std::fmt;
 use std::ops::{Add, AddAssign, Div, Mul, Sub, SubAssign};
 use std::time::Duration;
 
 const PS_PER_S: u64 = 1_000_000_000_000;
+const UNITS: [(u64, &str); 5] =
+    [(PS_PER_S, "s"), (1_000_000_000, "ms"), (1_000_000, "us"), (1_000, "ns"), (1, "ps")];
 
 /// A date: picoseconds since the start of the run.
 ///
@@ -203,7 +206,7 @@ impl From<Span> for Duration {
 
 impl fmt::Debug for Time {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
+        write!(f, "{self}")
     }
 }
 impl fmt::Display for Time {
@@ -217,11 +220,22 @@ impl fmt::Display for Time {
 }
 impl fmt::Debug for Span {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
+        write!(f, "{self}")
     }
 }
 impl fmt::Display for Span {
+    /// Seconds with all digits that matter; with `{:#}` a whole number of the largest unit that
+    /// allows one, as people write it.
+    ///
+    /// ```
+    /// use anabranch_units::Span;
+    /// let half = Span::from_millis(500);
+    /// assert_eq!((format!("{half}"), format!("{half:#}")), ("0.5 s".into(), "500 ms".into()));
+    /// ```
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if f.alternate() {
+            return in_largest_unit(f, self.0, &UNITS);
+        }
         let (s, ps) = (self.0 / PS_PER_S, self.0 % PS_PER_S);
         if ps == 0 {
             return write!(f, "{s} s");
@@ -241,6 +255,9 @@ mod tests {
         assert_eq!(Span::from_picos(1).to_string(), "0.000000000001 s");
         assert_eq!((Time::ZERO + Span::from_secs(3)).to_string(), "3 s");
         assert_eq!(Time::NEVER.to_string(), "never");
+        let shown = |ps| format!("{:#}", Span::from_picos(ps));
+        assert_eq!([0, 1, 35_000_000_000].map(shown), ["0 s", "1 ps", "35 ms"]);
+        assert_eq!(format!("{:#?}", Span::from_millis(35)), "0.035 s");
     }
 
     #[test]

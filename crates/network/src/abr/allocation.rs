@@ -15,6 +15,7 @@ pub use max_min::MaxMinConfig;
 use super::cells::{Cell, Kind, RateField, Rm};
 use super::config::cells_per_second;
 use crate::catalogue::{ConfigError, Info};
+use anabranch_endpoint::Bounds;
 use anabranch_units::{Rate, Span, Time};
 use efci::Efci;
 use erica::Erica;
@@ -52,22 +53,18 @@ fn usual_interval(rate: Rate) -> Span {
     rate.time_for(super::cells::CELL).saturating_mul(INTERVAL_CELLS).max(LEAST_INTERVAL)
 }
 
-fn check_target(target: f64) -> Result<(), ConfigError> {
-    match target > 0.0 && target <= 1.0 {
-        true => Ok(()),
-        false => Err(ConfigError::new("target", target, "a part of the line, above 0 and up to 1")),
-    }
-}
-
 impl AllocationConfig {
+    /// What `target` of ERICA and of max-min may be.
+    pub const TARGET: Bounds<f64> = Bounds::above_up_to(0.0, 1.0).counted_in("of the line");
+
     pub(super) fn validate(&self) -> Result<(), ConfigError> {
         let interval = match self {
             AllocationConfig::Erica(erica) => {
-                check_target(erica.target)?;
+                Self::TARGET.check("target", erica.target)?;
                 erica.interval
             }
             AllocationConfig::MaxMin(max_min) => {
-                check_target(max_min.target)?;
+                Self::TARGET.check("target", max_min.target)?;
                 max_min.interval
             }
             AllocationConfig::Efci(_) => None,

@@ -3,6 +3,8 @@
 use super::allocation::AllocationConfig;
 use super::cells::{CELL, Encapsulation, MAX_SDU, PAYLOAD};
 use crate::catalogue::ConfigError;
+use crate::config::LinkConfig;
+use anabranch_endpoint::Bounds;
 use anabranch_units::{Bytes, Rate, Span};
 
 /// `LineConfig` describes a line between two switches, or between a switch and an end system: a
@@ -26,23 +28,19 @@ impl LineConfig {
     /// The first that makes no sense.
     pub fn validate(&self) -> Result<(), ConfigError> {
         for (field, rate) in [("capacity", self.rates[0]), ("reverse_capacity", self.rates[1])] {
-            if rate.as_bps() < LEAST_BPS {
-                return Err(ConfigError::new(
-                    field,
-                    rate,
-                    "at least 4240 bit/s, 10 cells a second",
-                ));
-            }
+            RATE.check(field, rate)?;
         }
-        if self.delay > Span::from_secs(1_000_000) {
-            return Err(ConfigError::new("delay", self.delay, "at most 10^6 s"));
-        }
+        LinkConfig::DELAY.check("delay", self.delay)?;
         self.allocation.validate()
     }
 }
 
-/// TCR, the least rate that a source falls to: 10 cells a second, in bit/s.
-const LEAST_BPS: u64 = 4240;
+/// What the rate of a line and the peak of a source may be: TCR at least, to which a source falls.
+const RATE: Bounds<Rate> = Bounds::at_least(LEAST_RATE).because("10 cells a second");
+const LEAST_RATE: Rate = match Rate::from_bps(4240) {
+    Some(rate) => rate,
+    None => Rate::kbit(4),
+};
 
 /// `VcConfig` has the parameters of the source of a virtual channel (TM 4.0 §5.10.2). Rates are
 /// those of cells with their headers.
@@ -74,6 +72,11 @@ pub struct VcConfig {
 }
 
 impl VcConfig {
+    /// What `cells_per_rm` may be.
+    pub const CELLS_PER_RM: Bounds<u32> = Bounds::of(2, 256).counted_in("cells");
+    /// What `missing_rm` may be.
+    pub const MISSING_RM: Bounds<u32> = Bounds::of(1, u32::MAX).counted_in("cells");
+
     /// Makes a channel of this peak rate with TM 4.0's defaults.
     pub fn new(peak: Rate) -> VcConfig {
         VcConfig {
@@ -113,10 +116,7 @@ impl VcConfig {
     /// # Errors
     /// The first that makes no sense.
     pub fn validate(&self, mtu: Bytes) -> Result<(), ConfigError> {
-        if self.peak.as_bps() < LEAST_BPS {
-            let allowed = "at least 4240 bit/s, 10 cells a second";
-            return Err(ConfigError::new("peak", self.peak, allowed));
-        }
+        RATE.check("peak", self.peak)?;
         for (field, rate) in [("minimum", self.minimum), ("initial", self.initial)] {
             if let Some(rate) = rate.filter(|rate| *rate > self.peak) {
                 return Err(ConfigError::new(field, rate, format!("at most {}", self.peak)));
@@ -129,12 +129,8 @@ impl VcConfig {
         ] {
             ConfigError::probability(field, factor)?;
         }
-        if !(2..=256).contains(&self.cells_per_rm) {
-            return Err(ConfigError::new("cells_per_rm", self.cells_per_rm, "2 to 256 cells"));
-        }
-        if self.missing_rm == 0 {
-            return Err(ConfigError::new("missing_rm", 0, "at least 1 cell"));
-        }
+        Self::CELLS_PER_RM.check("cells_per_rm", self.cells_per_rm)?;
+        Self::MISSING_RM.check("missing_rm", self.missing_rm)?;
         ConfigError::repeated("rm_time", self.rm_time)?;
         ConfigError::repeated("decrease_time", self.decrease_time)?;
         let most = MAX_SDU - self.encapsulation.header();

@@ -8,7 +8,7 @@
 //! to the law, which is then exact.
 
 use crate::catalogue::Info;
-use anabranch_endpoint::Generator;
+use anabranch_endpoint::{Bounds, Generator};
 use anabranch_units::Span;
 
 pub(super) const INFO: Info = Info {
@@ -43,6 +43,11 @@ pub struct JitterConfig {
     pub correlation: f64,
     /// `keep_order` says that no packet overtakes another.
     pub keep_order: bool,
+}
+
+impl JitterConfig {
+    /// What `correlation` may be.
+    pub const CORRELATION: Bounds<f64> = Bounds::from_to_below(0.0, 1.0);
 }
 
 /// `Jitter` draws the extra time of each packet.

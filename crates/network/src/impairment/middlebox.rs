@@ -17,7 +17,8 @@
 use crate::catalogue::{ConfigError, Info};
 use crate::hash::{flow_hash, mix};
 use crate::pool::{PacketId, PacketPool};
-use anabranch_units::Serial32;
+use anabranch_endpoint::Bounds;
+use anabranch_units::{Bytes, Serial32};
 use anabranch_wire::tcp::OptionKind;
 use anabranch_wire::{Body, FlowKey, TcpFlags, TcpSegment};
 use std::collections::BTreeMap;
@@ -58,9 +59,15 @@ pub struct MiddleboxConfig {
 }
 
 impl MiddleboxConfig {
+    /// What `after` may be.
+    pub const AFTER: Bounds<u64> = Bounds::of(0, u32::MAX as u64).counted_in("segments");
+    /// What `change_every` may be.
+    pub const CHANGE_EVERY: Bounds<Bytes> = Bounds::at_least(Bytes(1));
+
     pub(super) fn validate(&self) -> Result<(), ConfigError> {
-        if self.change_every == Some(0) {
-            return Err(ConfigError::new("change_every", "0 B", "at least 1 B"));
+        Self::AFTER.check("after", self.after)?;
+        if let Some(octets) = self.change_every {
+            Self::CHANGE_EVERY.check("change_every", Bytes(octets))?;
         }
         let nothing =
             self.strip.is_empty() && self.rewrite_sequence.is_none() && self.change_every.is_none();

@@ -33,7 +33,7 @@ pub use reorder_distance::ReorderDistance;
 
 use crate::catalogue::{ConfigError, Info};
 use crate::pool::{PacketId, PacketPool};
-use anabranch_endpoint::Generator;
+use anabranch_endpoint::{Bounds, Generator};
 use anabranch_units::{Bytes, Rate, Span, Time};
 
 /// `IMPAIRMENTS` has the impairments by name.
@@ -157,6 +157,17 @@ pub enum ImpairmentKind {
     Middlebox(MiddleboxConfig),
 }
 
+impl ImpairmentKind {
+    /// What `every` and `first` of the periodic one may be, and each number of the chosen packets.
+    pub const COUNT: Bounds<u64> = Bounds::at_least(1);
+    /// What `distance` may be.
+    pub const DISTANCE: Bounds<u32> = Bounds::of(1, u32::MAX);
+    /// What `bits` may be.
+    pub const BITS: Bounds<u32> = Bounds::of(1, 1000);
+    /// What `burst` of the policer may be.
+    pub const BURST: Bounds<Bytes> = Bounds::of(Bytes(1), Bytes(1 << 40));
+}
+
 impl ImpairmentConfig {
     /// Returns an error that names the first field out of its range.
     pub fn validate(&self) -> Result<(), ConfigError> {
@@ -170,42 +181,29 @@ impl ImpairmentConfig {
                 probability("h", *h)
             }
             ImpairmentKind::BitErrors { ber } => probability("ber", *ber),
-            ImpairmentKind::Packets { numbers, .. } => match numbers.contains(&0) {
-                true => Err(ConfigError::new("numbers", 0, "packets counted from 1")),
-                false => Ok(()),
-            },
-            ImpairmentKind::Periodic { every, first } => match (every, first) {
-                (0, _) => Err(ConfigError::new("every", 0, "at least 1")),
-                (_, 0) => Err(ConfigError::new("first", 0, "at least 1")),
-                _ => Ok(()),
-            },
+            ImpairmentKind::Packets { numbers, .. } => {
+                let count = ImpairmentKind::COUNT.because("packets are counted from 1");
+                numbers.iter().try_for_each(|number| count.check("numbers", *number))
+            }
+            ImpairmentKind::Periodic { every, first } => {
+                ImpairmentKind::COUNT.check("every", *every)?;
+                ImpairmentKind::COUNT.check("first", *first)
+            }
             ImpairmentKind::Reorder { probability: p, .. } => probability("probability", *p),
             ImpairmentKind::ReorderDistance { probability: p, distance, .. } => {
                 probability("probability", *p)?;
-                match distance {
-                    0 => Err(ConfigError::new("distance", 0, "at least 1 packet")),
-                    _ => Ok(()),
-                }
+                ImpairmentKind::DISTANCE.check("distance", *distance)
             }
             ImpairmentKind::Jitter(JitterConfig { correlation, .. }) => {
-                match (0.0..1.0).contains(correlation) {
-                    true => Ok(()),
-                    false => Err(ConfigError::new("correlation", correlation, "from 0, below 1")),
-                }
+                JitterConfig::CORRELATION.check("correlation", *correlation)
             }
             ImpairmentKind::Duplicate { probability: p } => probability("probability", *p),
             ImpairmentKind::Corrupt { probability: p, bits } => {
                 probability("probability", *p)?;
-                match bits {
-                    1..=1000 => Ok(()),
-                    _ => Err(ConfigError::new("bits", bits, "from 1 to 1000")),
-                }
+                ImpairmentKind::BITS.check("bits", *bits)
             }
             ImpairmentKind::Outage(outage) => outage.validate(),
-            ImpairmentKind::Police { burst, .. } => match burst {
-                Bytes(1..=0x100_0000_0000) => Ok(()),
-                _ => Err(ConfigError::new("burst", burst, "from 1 B to 1 TiB")),
-            },
+            ImpairmentKind::Police { burst, .. } => ImpairmentKind::BURST.check("burst", *burst),
             ImpairmentKind::Middlebox(middlebox) => middlebox.validate(),
         }
     }

@@ -30,7 +30,7 @@ pub use tins::CakeTins;
 use super::item::{Item, Loss, Losses};
 use super::{QueueLimit, Waiting};
 use crate::catalogue::{ConfigError, Info};
-use anabranch_endpoint::Generator;
+use anabranch_endpoint::{Bounds, Generator};
 use anabranch_units::{Bytes, Rate, Span, Time};
 use anabranch_wire::Packet;
 use autorate::Autorate;
@@ -150,20 +150,22 @@ impl Default for CakeConfig {
 }
 
 impl CakeConfig {
+    /// What `rtt` may be: work for each microsecond is what a run can bear.
+    pub const RTT: Bounds<Span> = Bounds::of(Span::from_micros(1), Span::from_secs(1000));
+    /// What `overhead` may be.
+    pub const OVERHEAD: Bounds<i32> = Bounds::of(-64, 256).counted_in("octets");
+    /// What `mpu` may be.
+    pub const MPU: Bounds<Bytes> = Bounds::at_most(Bytes(256));
+    /// What `rate` may be.
+    pub const RATE: Bounds<Rate> = Bounds::at_least(LEAST_RATE);
+
     /// Returns an error that names the first field out of its range.
     pub fn validate(&self) -> Result<(), ConfigError> {
-        if self.rtt > Span::from_secs(1000) {
-            return Err(ConfigError::new("rtt", self.rtt, "at most 1000 s"));
-        }
-        ConfigError::repeated("rtt", self.rtt)?;
-        if !(-64..=256).contains(&self.overhead) {
-            return Err(ConfigError::new("overhead", self.overhead, "from -64 to 256 octets"));
-        }
-        if self.mpu > Bytes(256) {
-            return Err(ConfigError::new("mpu", self.mpu, "at most 256 B"));
-        }
-        if let Some(rate) = self.rate.filter(|rate| *rate < LEAST_RATE) {
-            return Err(ConfigError::new("rate", rate, format!("at least {LEAST_RATE}")));
+        Self::RTT.check("rtt", self.rtt)?;
+        Self::OVERHEAD.check("overhead", self.overhead)?;
+        Self::MPU.check("mpu", self.mpu)?;
+        if let Some(rate) = self.rate {
+            Self::RATE.check("rate", rate)?;
         }
         match self.limit {
             Some(QueueLimit::Octets(Bytes(0))) => {

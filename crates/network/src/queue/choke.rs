@@ -17,7 +17,7 @@ use super::item::{Band, Item, Loss, Losses};
 use super::red::{Red, RedConfig};
 use super::{Arrival, Decision, QueueLimit, Waiting};
 use crate::catalogue::{ConfigError, Info};
-use anabranch_endpoint::Generator;
+use anabranch_endpoint::{Bounds, Generator};
 use anabranch_units::{Bytes, Rate, Time};
 
 pub(super) const INFO: Info = Info {
@@ -65,15 +65,16 @@ impl Default for ChokeConfig {
 }
 
 impl ChokeConfig {
+    /// What `candidates` may be.
+    pub const CANDIDATES: Bounds<u32> = Bounds::of(1, 100);
+
     /// Returns an error that names the first field out of its range.
     pub fn validate(&self) -> Result<(), ConfigError> {
         if self.max <= self.min {
             let allowed = format!("more than `min`, {} packets", self.min);
             return Err(ConfigError::new("max", format!("{} packets", self.max), allowed));
         }
-        if !(1..=100).contains(&self.candidates) {
-            return Err(ConfigError::new("candidates", self.candidates, "from 1 to 100"));
-        }
+        Self::CANDIDATES.check("candidates", self.candidates)?;
         self.red().validate()
     }
 

@@ -7,6 +7,7 @@ use super::fq_codel::{check_flow_queues, longest, spread};
 use super::item::{Band, Item, Loss, Losses};
 use super::{QueueLimit, Waiting};
 use crate::catalogue::{ConfigError, Info};
+use anabranch_endpoint::Bounds;
 use anabranch_units::Bytes;
 use std::collections::VecDeque;
 
@@ -55,11 +56,12 @@ impl Default for DrrConfig {
 }
 
 impl DrrConfig {
+    /// What each of `weights` may be.
+    pub const WEIGHT: Bounds<u16> = Bounds::of(1, 1000);
+
     /// Returns an error that names the first field out of its range.
     pub fn validate(&self) -> Result<(), ConfigError> {
-        if let Some(weight) = self.weights.iter().find(|weight| !(1..=1000).contains(*weight)) {
-            return Err(ConfigError::new("weights", weight, "weights from 1 to 1000"));
-        }
+        self.weights.iter().try_for_each(|weight| Self::WEIGHT.check("weights", *weight))?;
         if self.key == DrrKey::Flow && self.weights != [1; 64] {
             let value = "weights of code points";
             return Err(ConfigError::new("weights", value, "none with key = \"flow\""));

@@ -10,8 +10,10 @@
 //! of the queues that they would have found.
 
 use super::item::{Band, Item, Loss, Losses};
+use super::pi2::Pi2Config;
 use super::{QueueLimit, Waiting};
 use crate::catalogue::{ConfigError, Info};
+use anabranch_endpoint::Bounds;
 use anabranch_units::{Span, Time};
 use anabranch_wire::Ecn;
 
@@ -63,17 +65,18 @@ impl Default for DualPi2Config {
 }
 
 impl DualPi2Config {
+    /// What `alpha` and `beta` may be.
+    pub const GAIN: Bounds<f64> = Pi2Config::GAIN;
+    /// What `coupling` may be.
+    pub const COUPLING: Bounds<f64> = Pi2Config::COUPLING;
+
     /// Returns an error that names the first field out of its range.
     pub fn validate(&self) -> Result<(), ConfigError> {
         ConfigError::repeated("update", self.update)?;
         for (field, value) in [("alpha", self.alpha), ("beta", self.beta)] {
-            if !(0.0..=1000.0).contains(&value) {
-                return Err(ConfigError::new(field, value, "from 0 to 1000 per second"));
-            }
+            Self::GAIN.check(field, value)?;
         }
-        if !(self.coupling >= 1.0 && self.coupling <= 100.0) {
-            return Err(ConfigError::new("coupling", self.coupling, "from 1 to 100"));
-        }
+        Self::COUPLING.check("coupling", self.coupling)?;
         ConfigError::probability("classic_share", self.classic_share)
     }
 }

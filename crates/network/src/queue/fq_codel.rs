@@ -9,7 +9,7 @@ use super::codel::{CoDelLaw, CoDelState};
 use super::item::{Band, Item, Loss, Losses};
 use super::turns::Turns;
 use crate::catalogue::{ConfigError, Info};
-use anabranch_endpoint::Generator;
+use anabranch_endpoint::{Bounds, Generator};
 use anabranch_units::{Bytes, Time};
 
 pub(super) const INFO: Info = Info {
@@ -48,28 +48,25 @@ impl Default for FqCoDelConfig {
 }
 
 impl FqCoDelConfig {
+    /// What `queues` may be, of each discipline that hashes flows to queues.
+    pub const QUEUES: Bounds<u32> = Bounds::of(1, 65_536);
+    /// What `quantum` may be, of each discipline whose queues take turns.
+    pub const QUANTUM: Bounds<Bytes> = Bounds::of(Bytes(1), Bytes(1 << 24));
+    /// What `drop_batch` may be.
+    pub const DROP_BATCH: Bounds<u32> = Bounds::of(1, 1_000_000);
+
     /// Returns an error that names the first field out of its range.
     pub fn validate(&self) -> Result<(), ConfigError> {
         self.law.validate()?;
-        if self.drop_batch == 0 {
-            return Err(ConfigError::new("drop_batch", 0, "at least 1"));
-        }
+        Self::DROP_BATCH.check("drop_batch", self.drop_batch)?;
         check_flow_queues(self.queues, self.quantum)
     }
 }
 
-/// Most queues that packets may be hashed to.
-const MOST_QUEUES: u32 = 65_536;
-
 /// Number of queues and quantum, also for deficit round robin.
 pub(super) fn check_flow_queues(queues: u32, quantum: Bytes) -> Result<(), ConfigError> {
-    if queues == 0 || queues > MOST_QUEUES {
-        return Err(ConfigError::new("queues", queues, format!("from 1 to {MOST_QUEUES}")));
-    }
-    if quantum == Bytes(0) || quantum > Bytes(1 << 24) {
-        return Err(ConfigError::new("quantum", quantum, "from 1 B to 16 MiB"));
-    }
-    Ok(())
+    FqCoDelConfig::QUEUES.check("queues", queues)?;
+    FqCoDelConfig::QUANTUM.check("quantum", quantum)
 }
 
 #[derive(Default, Debug)]

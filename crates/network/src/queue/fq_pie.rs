@@ -267,7 +267,7 @@ mod tests {
         let activate = FqPieConfig { law, ..config() };
         assert_eq!(said(activate), "activate is 0.3; allowed: 0 in each flow queue");
         let queues = FqPieConfig { queues: 0, ..config() };
-        assert_eq!(said(queues), "queues is 0; allowed: from 1 to 65536");
+        assert_eq!(said(queues), "queues is 0; allowed: 1 to 65536");
     }
 
     proptest! {

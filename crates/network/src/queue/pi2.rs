@@ -15,9 +15,10 @@
 //! from the start of the run on, with the wait of the packet that left last, or 0 in an empty queue
 //! (the paper estimates the wait from the departure rate).
 
+use super::pie::PieConfig;
 use super::{Arrival, Decision, QueueLimit};
 use crate::catalogue::{ConfigError, Info};
-use anabranch_endpoint::Generator;
+use anabranch_endpoint::{Bounds, Generator};
 use anabranch_units::{Bytes, Span, Time};
 use anabranch_wire::Ecn;
 
@@ -92,18 +93,18 @@ impl Default for Pi2Config {
 }
 
 impl Pi2Config {
+    /// What `alpha` and `beta` may be.
+    pub const GAIN: Bounds<f64> = PieConfig::GAIN;
+    /// What `coupling` may be.
+    pub const COUPLING: Bounds<f64> = Bounds::of(1.0, 100.0);
+
     /// Returns an error that names the first field out of its range.
     pub fn validate(&self) -> Result<(), ConfigError> {
         ConfigError::repeated("update", self.update)?;
         for (field, value) in [("alpha", self.alpha), ("beta", self.beta)] {
-            if !(0.0..=1000.0).contains(&value) {
-                return Err(ConfigError::new(field, value, "from 0 to 1000 per second"));
-            }
+            Self::GAIN.check(field, value)?;
         }
-        if !(1.0..=100.0).contains(&self.coupling) {
-            return Err(ConfigError::new("coupling", self.coupling, "from 1 to 100"));
-        }
-        Ok(())
+        Self::COUPLING.check("coupling", self.coupling)
     }
 
     /// The largest p'. Where Scalable packets are told apart it is 1 / k, at which all of them are

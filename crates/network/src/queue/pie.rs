@@ -13,7 +13,7 @@
 
 use super::{Arrival, Decision, QueueLimit};
 use crate::catalogue::{ConfigError, Info};
-use anabranch_endpoint::Generator;
+use anabranch_endpoint::{Bounds, Generator};
 use anabranch_units::{Bytes, Span, Time};
 use anabranch_wire::Ecn;
 
@@ -88,13 +88,14 @@ impl Default for PieConfig {
 }
 
 impl PieConfig {
+    /// What `alpha` and `beta` may be.
+    pub const GAIN: Bounds<f64> = Bounds::of(0.0, 1000.0).counted_in("per second");
+
     /// Returns an error that names the first field out of its range.
     pub fn validate(&self) -> Result<(), ConfigError> {
         ConfigError::repeated("update", self.update)?;
         for (field, value) in [("alpha", self.alpha), ("beta", self.beta)] {
-            if !(0.0..=1000.0).contains(&value) {
-                return Err(ConfigError::new(field, value, "from 0 to 1000 per second"));
-            }
+            Self::GAIN.check(field, value)?;
         }
         if self.activate > 0.0 && self.limit == QueueLimit::Unlimited {
             return Err(ConfigError::new("activate", self.activate, "0 without a limit"));

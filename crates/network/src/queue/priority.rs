@@ -7,6 +7,7 @@
 use super::item::{Band, Item, Loss, Losses};
 use super::{QueueLimit, Waiting};
 use crate::catalogue::{ConfigError, Info};
+use anabranch_endpoint::DSCP;
 
 pub(super) const INFO: Info = Info {
     name: "priority",
@@ -53,7 +54,10 @@ impl PriorityConfig {
         let mut seen = [false; 64];
         for dscp in self.bands.iter().flatten() {
             match seen.get_mut(*dscp as usize) {
-                None => return Err(ConfigError::new("bands", dscp, "code points from 0 to 63")),
+                None => {
+                    let allowed = format!("code points from {DSCP}");
+                    return Err(ConfigError::new("bands", dscp, allowed));
+                }
                 Some(true) => {
                     return Err(ConfigError::new("bands", dscp, "each code point once"));
                 }

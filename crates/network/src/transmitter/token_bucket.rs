@@ -8,6 +8,7 @@
 
 use super::Line;
 use crate::catalogue::{ConfigError, Info};
+use anabranch_endpoint::Bounds;
 use anabranch_units::{Bytes, Rate, Time};
 
 pub(super) const INFO: Info = Info {
@@ -28,11 +29,11 @@ pub struct TokenBucketConfig {
 }
 
 impl TokenBucketConfig {
+    /// What `burst` may be at most; a packet of the MTU is the least.
+    pub const BURST: Bounds<Bytes> = Bounds::at_most(Bytes(1 << 40));
+
     pub(super) fn validate(&self, mtu: Bytes) -> Result<(), ConfigError> {
-        if self.burst < mtu || self.burst > Bytes(1 << 40) {
-            let allowed = format!("at least the MTU, {mtu}, and at most 1 TiB");
-            return Err(ConfigError::new("burst", self.burst, allowed));
-        }
+        Self::BURST.raised_to(mtu).because("the MTU at least").check("burst", self.burst)?;
         match self.peak {
             Some(peak) if peak < self.rate => {
                 let allowed = format!("at least the rate of the bucket, {}", self.rate);

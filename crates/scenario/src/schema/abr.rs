@@ -2,7 +2,7 @@
 //! of the virtual channels that links are over them.
 
 use super::channel::capacity_back;
-use super::form::{Choice, Form, Integer, Kind, Number, Probability, by, quantity};
+use super::form::{Choice, Form, Kind, Probability, by, integer, quantity};
 use crate::InputError;
 use crate::fields::Fields;
 use crate::quantity::Quantity;
@@ -48,7 +48,7 @@ impl LineSpec {
         rates[1] = back.unwrap_or(rates[0]);
         form.says("propagation each way").required("delay", quantity(), Span::ALLOWED, delay)?;
         form.says("cells that may wait in each of its two queues").or_else("no limit");
-        form.optional("cells", Integer(0..=u32::MAX), limit)?;
+        form.optional("cells", integer(0..=u32::MAX), limit)?;
         allocations(form, allocation)?;
         let Some(f) = form.reads() else { return Ok(()) };
         line.config.validate().map_err(|error| f.refuse(error))
@@ -88,8 +88,11 @@ fn allocations(form: &mut Form<'_>, chosen: &mut AllocationConfig) -> Result<(),
     if let AllocationConfig::Erica(EricaConfig { target, interval, .. })
     | AllocationConfig::MaxMin(MaxMinConfig { target, interval, .. }) = chosen
     {
-        form.says("of the first two: part of the line that is given away")
-            .set("target", Number, target)?;
+        form.says("of the first two: part of the line that is given away").number(
+            "target",
+            AllocationConfig::TARGET,
+            target,
+        )?;
         form.says(
             "of the first two: time over which load is measured, or between two computations",
         )
@@ -143,14 +146,14 @@ impl SourceFields {
         form.says("over lines of ATM: part by which it falls with one (RDF)").or_else(tm);
         form.optional("decrease", Probability, &mut s.decrease)?;
         form.says("over lines of ATM: cells for each RM cell (Nrm)").or_else(tm);
-        form.optional("cells_per_rm", Integer(2..=256), &mut s.cells_per_rm)?;
+        form.optional("cells_per_rm", integer(VcConfig::CELLS_PER_RM), &mut s.cells_per_rm)?;
         form.says("over lines of ATM: longest time between RM cells (Trm)").or_else(tm);
         form.optional("rm_time", quantity(), &mut s.rm_time)?;
         form.says("over lines of ATM: time without sending after which the rate falls to `initial` (ADTF)").or_else(tm);
         form.optional("decrease_time", quantity(), &mut s.decrease_time)?;
         form.says("over lines of ATM: RM cells without an answer before the rate falls (CRM)")
             .or_else(tm);
-        form.optional("missing_rm", Integer(1..=u32::MAX), &mut s.missing_rm)?;
+        form.optional("missing_rm", integer(VcConfig::MISSING_RM), &mut s.missing_rm)?;
         form.says("over lines of ATM: part by which it falls then (CDF)").or_else(tm);
         form.optional("cutoff_decrease", Probability, &mut s.cutoff_decrease)?;
         form.says("over lines of ATM: how packets stand in AAL5 frames").or_else(tm);

@@ -1,10 +1,11 @@
 //! Attacks: who attacks what, how, when and how much.
 
-use super::form::{self, Choice, Form, Integer, Text, quantity};
+use super::form::{Choice, Form, Text, integer, quantity};
 use crate::InputError;
 use crate::fields::Fields;
 use crate::shape::Shape;
 use anabranch_attack::{ATTACKS, Aim, Kind, Target};
+use anabranch_endpoint::Bounds;
 use anabranch_units::Span;
 use toml::Table;
 
@@ -45,8 +46,8 @@ const AIMS: [(&str, Aim); 4] = [
     ("random", Aim::Random),
 ];
 
-/// Most packets in a second: one each 100 ns.
-const MOST_PER_SECOND: f64 = 1e7;
+/// Packets in a second: one each 100 ns at most.
+const PER_SECOND: Bounds<f64> = Bounds::above_up_to(0.0, 1e7);
 /// Most addresses of an attacker.
 pub(crate) const MOST_ADDRESSES: u32 = 65_536;
 
@@ -115,7 +116,7 @@ impl AttackSpec {
         form.says("the host under attack").or_else("none against a peer, else required");
         form.optional("to", Text, &mut spec.to)?;
         form.says("the port under attack").or_else("none against a flow, else required");
-        form.optional("port", Integer(1..=u16::MAX), &mut spec.port)?;
+        form.optional("port", integer(1..=u16::MAX), &mut spec.port)?;
         form.says("the flow under attack").or_else("none against a port, else required");
         form.optional("flow", Text, &mut spec.flow)?;
         let has_to = target == Target::Peer || spec.to.is_some();
@@ -135,7 +136,7 @@ impl AttackSpec {
         form.optional("duration", quantity(), &mut spec.duration)?;
         if target != Target::Peer || form.reads().is_some() {
             form.says("packets that it sends by itself, evenly spaced");
-            form.set("per_second", per_second(), &mut spec.per_second)?;
+            form.number("per_second", PER_SECOND, &mut spec.per_second)?;
             form.says("addresses of nobody to send from; with 0 its own. What is sent to them goes towards the attacker's host. In a scenario of both families they are of IPv4");
             form.or_else("1000 against a port, else 0");
             form.integer("addresses", 0..=MOST_ADDRESSES, &mut spec.addresses)?;
@@ -169,14 +170,4 @@ fn refuse_strays(f: &Fields<'_>, target: Target) -> Result<(), InputError> {
     }
     refuse("flow", "none in an attack on a port")?;
     refuse("aim", "none in an attack on a port")
-}
-
-fn per_second() -> impl form::Kind<Value = f64> {
-    let read = |f: &Fields<'_>, name: &'static str| match f.number(name)? {
-        Some(n) if !(n > 0.0 && n <= MOST_PER_SECOND) => {
-            Err(f.error(name, "a number above 0, at most 1e7"))
-        }
-        given => Ok(given),
-    };
-    form::by(|| Shape::Number(0.0, MOST_PER_SECOND), read, |n: &f64| (*n).into())
 }

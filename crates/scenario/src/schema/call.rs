@@ -1,7 +1,7 @@
 //! `traffic = { kind = "voip", ... }` and `{ kind = "ping", ... }`: datagrams that people measure
 //! a network with, over UDP.
 
-use super::form::{Form, Integer};
+use super::form::{Form, integer};
 use super::law;
 use super::udp;
 use crate::InputError;
@@ -98,6 +98,6 @@ impl PingSpec {
         form.set("interval", law::duration(false), &mut ping.interval)?;
         form.says("data octets of each").set("size", udp::data(4), &mut ping.size)?;
         form.says("how many probes").or_else("no end");
-        form.optional("count", Integer(1..=MOST_PROBES), &mut ping.count)
+        form.optional("count", integer(1..=MOST_PROBES), &mut ping.count)
     }
 }

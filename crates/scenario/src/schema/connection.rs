@@ -8,7 +8,7 @@ use crate::fields::Fields;
 use crate::quantity::Quantity;
 use crate::shape::Shape;
 use anabranch_tcp::{
-    Config, EcnMode, Ect, InitialReceiveWindow, MtuProbing, Nagle, ResetTimestamps,
+    Config, EcnMode, Ect, InitialReceiveWindow, KeepAlive, MtuProbing, Nagle, ResetTimestamps,
 };
 use anabranch_units::Bytes;
 use toml::Value;
@@ -73,7 +73,10 @@ fn initial_receive_window() -> impl Kind<Value = InitialReceiveWindow> {
         InitialReceiveWindow::Octets(n) => Bytes(*n).write().into(),
         InitialReceiveWindow::Share(share) => Value::Float(*share),
     };
-    let shape = || Shape::Any(vec![quantity_shape::<Bytes>(), Shape::Number(0.0, 1.0)]).or_false();
+    let shape = || {
+        let share = Shape::Number(InitialReceiveWindow::SHARE);
+        Shape::Any(vec![quantity_shape::<Bytes>(), share]).or_false()
+    };
     by(shape, read, write)
 }
 
@@ -95,7 +98,7 @@ fn receive_buffer_max() -> impl Kind<Value = Option<u64>> {
 pub(super) fn options(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
     form.says("time to live, or hop limit, of what is sent (RFC 9293 §3.9.2)").integer(
         "ttl",
-        1..=255,
+        Config::TTL,
         &mut c.ttl,
     )?;
     form.says("code point of what both ends send, for `priority`, `drr`, `cake` and `htb`, by number or by name as `\"af41\"`")
@@ -123,7 +126,7 @@ pub(super) fn options(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputEr
         "how often a SYN that asks for ECN by RFC 3168 is sent again as it was; the next go \
          without",
     )
-    .integer("ecn_syn_retries", 0..=1_000_000, &mut c.ecn_syn_retries)?;
+    .integer("ecn_syn_retries", Config::SYN_RETRIES, &mut c.ecn_syn_retries)?;
     form.says("TCP Fast Open (RFC 7413): `true`, or a table of the fields below").switch_or_table(
         "fast_open",
         &mut c.fast_open,
@@ -138,7 +141,7 @@ pub(super) fn options(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputEr
         "full segments at the start of the stream that are acknowledged at once, as Linux does \
          with 16",
     )
-    .integer("quick_acks", 0..=1000, &mut c.quick_acks)?;
+    .integer("quick_acks", Config::QUICK_ACKS, &mut c.quick_acks)?;
     form.says(
         "which ACKs wait, and how long, follows the peer's pace and the application's answers, \
          as in Linux; `delayed_ack` then makes no difference, and `quick_acks` segments are \
@@ -167,7 +170,7 @@ pub(super) fn options(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputEr
         form.says("time between probes").quantity("interval", &mut keep_alive.interval)?;
         form.says("probes without an answer that end the connection; two at least").integer(
             "probes",
-            2..=1000,
+            KeepAlive::PROBES,
             &mut keep_alive.probes,
         )
     })?;
@@ -178,12 +181,12 @@ pub(super) fn options(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputEr
     .quantity_or_off("user_timeout", &mut c.user_timeout)?;
     form.says("retransmissions before the application is told (R1 of RFC 9293)").integer(
         "stalled_after",
-        1..=1_000_000,
+        Config::RETRIES,
         &mut c.stalled_after,
     )?;
     form.says("retransmissions of a SYN-ACK").integer(
         "syn_ack_retries",
-        0..=1_000_000,
+        Config::SYN_RETRIES,
         &mut c.syn_ack_retries,
     )?;
     form.says(
@@ -221,14 +224,14 @@ pub(super) fn options(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputEr
     .boolean("paws", &mut c.paws)?;
     form.says("most challenge ACKs in 5 s (RFC 5961); 0 for no limit").integer(
         "challenge_acks",
-        0..=1_000_000,
+        Config::CHALLENGE_ACKS,
         &mut c.challenge_acks,
     )?;
     form.says("resets do not end TIME-WAIT (RFC 1337)")
         .boolean("protect_time_wait", &mut c.protect_time_wait)?;
     form.says("full segments that leave together where the window algorithm paces").integer(
         "pacing_burst",
-        1..=1000,
+        Config::PACING_BURST,
         &mut c.pacing_burst,
     )
 }
@@ -241,12 +244,12 @@ fn path_mtu(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
     .boolean("path_mtu_discovery", &mut c.path_mtu_discovery)?;
     form.says("the smallest path MTU that is believed").set(
         "min_path_mtu",
-        octets_in("104 B to 65535 B"),
+        octets_in(Config::MIN_PATH_MTU),
         &mut c.min_path_mtu,
     )?;
     form.says("the payload with which `mtu_probing = \"always\"` begins").set(
         "mtu_probe_base",
-        octets_in("88 B to 65535 B"),
+        octets_in(Config::MTU_PROBE_BASE),
         &mut c.mtu_probe_base,
     )?;
     form.says(
@@ -262,7 +265,7 @@ fn path_mtu(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
 mod tests {
     use super::*;
     use InitialReceiveWindow::{Octets, Share, Whole};
-    use anabranch_tcp::{KeepAlive, Manners};
+    use anabranch_tcp::Manners;
     use anabranch_units::Span;
 
     fn read_text(text: &str) -> Result<Config, InputError> {
@@ -384,24 +387,38 @@ mod tests {
     fn errors_name_the_field_and_what_is_allowed() {
         for (text, field, allowed) in [
             ("ecn = \"yes\"", "ecn", "off, passive, on, dctcp, accurate"),
+            ("mss = \"100 kB\"", "mss", "64 B to 65495 B"),
+            ("max_retries = 0", "max_retries", "a whole number from 1 to 1000000"),
             ("ecn_codepoint = \"ce\"", "ecn_codepoint", "ect0, ect1"),
             ("mtu_probing = true", "mtu_probing", "off, black-hole, always"),
             ("nagle = true", "nagle", "off, rfc, minshall"),
             ("quick_acks = -1", "quick_acks", "a whole number from 0 to 1000"),
             ("keep_alive = { idle = \"0 s\" }", "keep_alive.idle", "at least 1 ms"),
             ("keep_alive = { probe = 1 }", "keep_alive.probe", PROBES),
-            ("initial_receive_window = \"1 B\"", "initial_receive_window", "one segment to 1 GiB"),
-            ("receive_buffer_max = \"1 MiB\"", "receive_buffer_max", "receive_buffer to 1 GiB"),
+            (
+                "initial_receive_window = \"1 B\"",
+                "initial_receive_window",
+                "1460 B to 1 GiB (one segment at least)",
+            ),
+            (
+                "receive_buffer_max = \"1 MiB\"",
+                "receive_buffer_max",
+                "4 MiB to 1 GiB (receive_buffer at least)",
+            ),
             ("receive_buffer_max = true", "receive_buffer_max", RECEIVE_BUFFERS),
             ("initial_receive_window = true", "initial_receive_window", RECEIVE_WINDOWS),
-            ("initial_receive_window = 1.5", "initial_receive_window", "a share above 0, up to 1"),
+            (
+                "initial_receive_window = 1.5",
+                "initial_receive_window",
+                "above 0, at most 1 of receive_buffer",
+            ),
             ("user_timeout = \"0 s\"", "user_timeout", "more than 0 s"),
             ("opening_timeout = \"0 s\"", "opening_timeout", "more than 0 s"),
             ("manners = \"polite\"", "manners", "rfc, linux, freebsd, or a table of the switches"),
             ("min_path_mtu = \"68 B\"", "min_path_mtu", "104 B to 65535 B"),
             ("mtu_probe_base = \"40 B\"", "mtu_probe_base", "88 B to 65535 B"),
             ("stalled_after = 0", "stalled_after", "a whole number from 1 to 1000000"),
-            ("pacing_burst = 0", "pacing_burst", "a whole number from 1 to 1000"),
+            ("pacing_burst = 0", "pacing_burst", "a whole number from 1 to 1000 packets"),
         ] {
             let error = read_text(text).unwrap_err();
             assert_eq!(error.field, format!("flows[0].tcp.{field}"));

@@ -1,12 +1,10 @@
 //! Code points of differentiated services, by number or by the name that an RFC gives them.
 
-use super::form::{Kind, by};
+use super::form::{Kind, by, integer};
 use crate::fields::Fields;
 use crate::shape::Shape;
+use anabranch_endpoint::DSCP;
 use toml::Value;
-
-/// Largest code point (RFC 2474 §3).
-pub(super) const MOST: u8 = 63;
 
 /// What a code point may be, for messages.
 pub(super) const ALLOWED: &str =
@@ -47,13 +45,13 @@ pub(super) fn point(value: &Value) -> Option<u8> {
         Value::String(name) => {
             NAMES.iter().find(|(known, _)| known == name).map(|(_, point)| *point)
         }
-        _ => u8::try_from(value.as_integer()?).ok().filter(|point| *point <= MOST),
+        _ => u8::try_from(value.as_integer()?).ok().filter(|point| DSCP.contains(*point)),
     }
 }
 
 /// The shape of a code point.
 pub(super) fn shape() -> Shape {
-    Shape::Any(vec![Shape::Integer(0, MOST.into()), Shape::words(&NAMES)]).named("dscp")
+    Shape::Any(vec![integer(DSCP).shape(), Shape::words(&NAMES)]).named("dscp")
 }
 
 /// A code point, which is written as a number.

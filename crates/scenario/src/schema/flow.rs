@@ -1,6 +1,6 @@
 //! Traffic: who sends what to whom, with which transport.
 
-use super::form::{Form, Integer, Text, quantity};
+use super::form::{Form, Text, integer, quantity};
 use super::law;
 use super::messages::MessageSpec;
 use super::mptcp;
@@ -242,7 +242,7 @@ impl FlowSpec {
         form.required("to", Text, "the host that the connection goes to", &mut flow.to)?;
         pattern::describe(form);
         form.says(PORT).or_else("one of its own");
-        form.optional("port", Integer(1..=LAST_PORT), &mut flow.port)?;
+        form.optional("port", integer(1..=LAST_PORT), &mut flow.port)?;
         form.says("when the connection is opened").quantity("start", &mut flow.start)?;
         form.says("octets that `from` sends").or_else("no end");
         form.octets_or_none("size", &mut flow.size)?;

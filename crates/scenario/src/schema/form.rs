@@ -10,8 +10,8 @@ mod kind;
 mod options;
 
 pub(crate) use kind::{
-    Boolean, Choice, Integer, Kind, Number, Probability, Text, Texts, Within, by, octets,
-    octets_in, quantity, quantity_shape, tables,
+    Boolean, Choice, Kind, Probability, Text, Texts, by, integer, number, octets, octets_in,
+    quantity, quantity_shape, tables,
 };
 
 use super::custom;
@@ -20,9 +20,9 @@ use crate::fields::Fields;
 use crate::nearest::one_of;
 use crate::quantity::Quantity;
 use crate::shape::{self, Field, KindDefault, Shape};
+use anabranch_endpoint::Bounds;
 use std::fmt::Display;
 use std::mem::discriminant;
-use std::ops::RangeInclusive;
 use toml::{Table, Value};
 
 /// A form that fields come from or go to. Each method reads the field `name` into `value` if it is
@@ -285,13 +285,22 @@ impl<'a> Form<'a> {
     pub(crate) fn integer<N>(
         &mut self,
         name: &'static str,
-        range: RangeInclusive<N>,
+        bounds: impl Into<Bounds<N>>,
         value: &mut N,
     ) -> Done
     where
         N: TryFrom<i64> + TryInto<i64> + PartialOrd + Display + Copy,
     {
-        self.set(name, Integer(range), value)
+        self.set(name, integer(bounds), value)
+    }
+
+    pub(crate) fn number(
+        &mut self,
+        name: &'static str,
+        bounds: impl Into<Bounds<f64>>,
+        value: &mut f64,
+    ) -> Done {
+        self.set(name, number(bounds), value)
     }
 
     pub(crate) fn probability(&mut self, name: &'static str, value: &mut f64) -> Done {
@@ -331,13 +340,13 @@ impl<'a> Form<'a> {
     pub(crate) fn integer_or_off<N>(
         &mut self,
         name: &'static str,
-        range: RangeInclusive<N>,
+        bounds: impl Into<Bounds<N>>,
         value: &mut Option<N>,
     ) -> Done
     where
         N: TryFrom<i64> + TryInto<i64> + PartialOrd + Display + Copy,
     {
-        self.or_off(name, Integer(range), value)
+        self.or_off(name, integer(bounds), value)
     }
 
     /// A quantity, or `false` for none.

@@ -44,7 +44,7 @@ fn class(form: &mut Form<'_>, c: &mut HtbClass) -> Result<(), InputError> {
         .optional("cburst", quantity(), &mut c.cburst)?;
     form.says("of classes that borrow those with the lowest number go first").integer(
         "prio",
-        0..=7,
+        HtbClass::PRIO,
         &mut c.prio,
     )?;
     form.says("octets that it borrows in its turn")

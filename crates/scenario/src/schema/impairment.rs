@@ -1,6 +1,6 @@
 //! Impairments of a link's direction.
 
-use super::form::{Form, Integer, Kind, Number, Probability, Text, by, quantity};
+use super::form::{Form, Kind, Probability, Text, by, integer, number, quantity};
 use super::middlebox;
 use crate::InputError;
 use crate::fields::Fields;
@@ -52,6 +52,12 @@ const INTERVALS: &str = "a list such as [{ at = \"5 s\", for = \"1 s\" }]";
 /// The field `impairments`; none when absent.
 pub(super) fn list(form: &mut Form<'_>, all: &mut Vec<Impairment>) -> Result<(), InputError> {
     form.list("impairments", all, Impairment::unset, fields)
+}
+
+/// What an entry may hold.
+#[cfg(test)]
+pub(super) fn shape() -> Shape {
+    Shape::Table(Form::described(|form| fields(form, &mut Impairment::unset())))
 }
 
 impl Impairment {
@@ -169,10 +175,10 @@ fn any(form: &mut Form<'_>, kind: &mut ImpairmentKind) -> Result<(), InputError>
             form.says(
                 "every n-th data packet that comes here is dropped, retransmissions counted too",
             );
-            form.required("every", count(), COUNT, every)?;
+            form.required("every", integer(ImpairmentKind::COUNT), COUNT, every)?;
             let mut given = Some(*first).filter(|_| form.reads().is_none());
             form.says("number of the first").or_else("`every`");
-            form.optional("first", count(), &mut given)?;
+            form.optional("first", integer(ImpairmentKind::COUNT), &mut given)?;
             *first = given.unwrap_or(*every);
             Ok(())
         }
@@ -183,7 +189,7 @@ fn any(form: &mut Form<'_>, kind: &mut ImpairmentKind) -> Result<(), InputError>
         ImpairmentKind::ReorderDistance { probability, distance, longest } => {
             chance(form, "probability that a packet is overtaken", "probability", probability)?;
             form.says("later packets that overtake it");
-            form.required("distance", Integer(1..=u32::MAX), COUNT, distance)?;
+            form.required("distance", integer(ImpairmentKind::DISTANCE), COUNT, distance)?;
             form.says("how long it waits for them at most").quantity("longest", longest)
         }
         ImpairmentKind::Jitter(jitter) => self::jitter(form, jitter),
@@ -197,7 +203,7 @@ fn any(form: &mut Form<'_>, kind: &mut ImpairmentKind) -> Result<(), InputError>
                 "probability",
                 probability,
             )?;
-            form.says("how many bits").integer("bits", 1..=1000, bits)
+            form.says("how many bits").integer("bits", ImpairmentKind::BITS, bits)
         }
         ImpairmentKind::Outage(outage) => {
             if form.reads().is_some_and(|f| f.get("intervals").is_none()) {
@@ -249,7 +255,7 @@ fn jitter(form: &mut Form<'_>, jitter: &mut JitterConfig) -> Result<(), InputErr
     form.says("law of x").choice("law", &LAWS, &mut jitter.law)?;
     form.says("correlation of x with that of the packet before").set(
         "correlation",
-        Number,
+        number(JitterConfig::CORRELATION),
         &mut jitter.correlation,
     )?;
     form.says("no packet overtakes another").boolean("keep_order", &mut jitter.keep_order)
@@ -260,16 +266,6 @@ fn interval(form: &mut Form<'_>, (at, length): &mut (Span, Span)) -> Result<(), 
     form.says("how long it takes").required("for", quantity(), Span::ALLOWED, length)
 }
 
-/// A number of packets, at least one.
-fn count() -> impl Kind<Value = u64> {
-    let read = |f: &Fields<'_>, name: &'static str| {
-        let Some(value) = f.get(name) else { return Ok(None) };
-        let count = value.as_integer().and_then(|n| u64::try_from(n).ok()).filter(|n| *n > 0);
-        count.map(Some).ok_or_else(|| f.error(name, COUNT))
-    };
-    by(|| Shape::Integer(1, i64::MAX), read, |n: &u64| Value::Integer(*n as i64))
-}
-
 const NUMBERS: &str = "a list of packet numbers counted from 1, as [24, 25]";
 
 fn packet_numbers() -> impl Kind<Value = Vec<u64>> {
@@ -277,7 +273,7 @@ fn packet_numbers() -> impl Kind<Value = Vec<u64>> {
         let Some(value) = f.get(name) else { return Ok(None) };
         let number = |value: &Value| {
             let number = value.as_integer()?;
-            u64::try_from(number).ok().filter(|n| *n > 0)
+            u64::try_from(number).ok().filter(|n| ImpairmentKind::COUNT.contains(*n))
         };
         let list: Option<_> = value.as_array().and_then(|list| list.iter().map(number).collect());
         list.map(Some).ok_or_else(|| f.error(name, NUMBERS))
@@ -285,5 +281,5 @@ fn packet_numbers() -> impl Kind<Value = Vec<u64>> {
     let write = |numbers: &Vec<u64>| {
         Value::Array(numbers.iter().map(|n| Value::Integer(*n as i64)).collect())
     };
-    by(|| Shape::Integer(1, i64::MAX).list(), read, write)
+    by(|| integer(ImpairmentKind::COUNT).shape().list(), read, write)
 }

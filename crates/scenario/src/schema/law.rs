@@ -1,6 +1,6 @@
 //! Laws of sizes, and of times between them: what traffic of all kinds is written with.
 
-use super::form::{Form, Kind, Number, Within, by, octets, quantity, quantity_shape};
+use super::form::{Form, Kind, by, number, octets, quantity, quantity_shape};
 use crate::InputError;
 use crate::fields::Fields;
 use crate::quantity::Quantity;
@@ -17,9 +17,6 @@ const LAWS: [(&str, &str, DurationLaw); 3] = [
 
 /// What is written at a time, unless the traffic says otherwise.
 pub(super) const CHUNK: Bytes = Bytes(1000);
-
-/// What is allowed of the deviation of a lognormal law.
-pub(super) const SIGMA: &str = "a number from 0 to 10";
 
 /// What is allowed of [`some_octets`].
 pub(super) const SOME_OCTETS: &str = "from 1 B to 1 PiB";
@@ -79,9 +76,7 @@ fn duration_fields(form: &mut Form<'_>, duration: &mut Duration) -> Result<(), I
     form.says("the mean").required("mean", quantity(), Span::ALLOWED, &mut duration.mean)?;
     form.kinds("law", Some("constant"), &LAWS, &mut duration.law, |form, law| {
         let DurationLaw::Pareto(shape) = law else { return Ok(()) };
-        const ALLOWED: &str = "a number above 1, at most 1000";
-        form.says("shape, above 1").set("shape", Within(1.0..=1000.0, ALLOWED), shape)?;
-        form.require(*shape > 1.0, "shape", ALLOWED)
+        form.says("shape, above 1").number("shape", Sizes::SHAPE, shape)
     })
 }
 
@@ -148,7 +143,12 @@ fn size_fields(form: &mut Form<'_>, sizes: &mut Sizes) -> Result<(), InputError>
         Sizes::Pareto { .. } | Sizes::BoundedPareto { .. } => pareto(form, sizes),
         Sizes::Lognormal { mean, sigma } => {
             mean_size(form, mean)?;
-            form.says("standard deviation of the logarithm").required("sigma", Within(0.0..=10.0, SIGMA), "a number", sigma)
+            form.says("standard deviation of the logarithm").required(
+                "sigma",
+                number(Sizes::SIGMA),
+                "a number",
+                sigma,
+            )
         }
         Sizes::Empirical { cdf } => {
             form.says("points of the distribution function, linear in between, as `[[\"1 kB\", 0.2], [\"1 MB\", 1.0]]`");
@@ -187,10 +187,19 @@ fn pareto(form: &mut Form<'_>, sizes: &mut Sizes) -> Result<(), InputError> {
         form.says("smallest and largest size").or_else("none");
         form.required("max", octets::<u64>(), "a number of octets", max)?;
     }
-    let (Sizes::Pareto { shape, .. } | Sizes::BoundedPareto { shape, .. }) = sizes else {
-        return Ok(());
+    let (bounds, shape) = match sizes {
+        Sizes::Pareto { shape, .. } if !describes => (Sizes::SHAPE, shape),
+        Sizes::Pareto { shape, .. } | Sizes::BoundedPareto { shape, .. } => {
+            (Sizes::BOUNDED_SHAPE, shape)
+        }
+        _ => return Ok(()),
     };
-    form.says("shape, above 1 where it is by its mean").required("shape", Number, "a number", shape)
+    form.says("shape, above 1 where it is by its mean").required(
+        "shape",
+        number(bounds),
+        "a number",
+        shape,
+    )
 }
 
 const POINTS: &str = "points such as [[\"1 kB\", 0.2], [\"1 MB\", 1.0]]";
@@ -212,9 +221,5 @@ fn points() -> impl Kind<Value = Vec<(u64, f64)>> {
             |(size, p): &(u64, f64)| Value::Array(vec![Bytes(*size).write().into(), (*p).into()]);
         Value::Array(cdf.iter().map(point).collect())
     };
-    by(
-        || Shape::Tuple(vec![quantity_shape::<Bytes>(), Shape::Number(0.0, 1.0)]).list(),
-        read,
-        write,
-    )
+    by(|| Shape::Tuple(vec![quantity_shape::<Bytes>(), Shape::share()]).list(), read, write)
 }

@@ -59,8 +59,6 @@ pub struct Direction {
 }
 
 const MTU: Bytes = Bytes(1500);
-/// RFC 791 §3.2: every link carries 68 octets.
-const LEAST_MTU: Bytes = Bytes(68);
 
 /// What a table says of a direction: of the reverse one, where it differs.
 #[derive(Clone, Default)]
@@ -302,13 +300,9 @@ fn rates(
 
 fn mtu() -> impl Kind<Value = Bytes> {
     let read = |f: &Fields<'_>, name: &'static str| {
-        let mtu: Option<Bytes> = f.quantity(name)?;
-        let fits = |mtu: &Bytes| (LEAST_MTU..=Bytes(LinkConfig::MAX_MTU)).contains(mtu);
-        if mtu.as_ref().is_some_and(|mtu| !fits(mtu)) {
-            let allowed = format!("{LEAST_MTU} to {}", Bytes(LinkConfig::MAX_MTU));
-            return Err(f.error(name, allowed));
-        }
-        Ok(mtu)
+        let Some(mtu) = f.quantity(name)? else { return Ok(None) };
+        f.within(name, LinkConfig::MTU, mtu)?;
+        Ok(Some(mtu))
     };
     by(quantity_shape::<Bytes>, read, |mtu: &Bytes| mtu.write().into())
 }

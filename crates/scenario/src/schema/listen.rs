@@ -1,7 +1,7 @@
 //! Ports that listen to strangers.
 
 use super::flow::Protocol;
-use super::form::{Form, Integer, Text};
+use super::form::{Form, Text, integer};
 use crate::InputError;
 use crate::build::FIRST_PORT;
 use crate::fields::Fields;
@@ -69,7 +69,7 @@ impl ListenSpec {
         form.required("host", Text, "the host that listens", &mut spec.host)?;
         form.says("the port");
         let allowed = "the port, from 1 to 49151";
-        form.required("port", Integer(1..=FIRST_PORT - 1), allowed, &mut spec.port)?;
+        form.required("port", integer(1..=FIRST_PORT - 1), allowed, &mut spec.port)?;
         let mut name = Some(spec.name.clone()).filter(|_| form.reads().is_none());
         form.says("the name of its row in results").or_else("`HOST-PORT`");
         form.optional("name", Text, &mut name)?;

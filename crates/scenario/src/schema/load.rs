@@ -1,6 +1,6 @@
 //! `traffic = { kind = "page-load", ... }`: pages whose objects depend on each other.
 
-use super::form::{Form, Integer, Kind, Text, Texts, by};
+use super::form::{Form, Kind, Text, Texts, by, integer};
 use super::law::{self, SOME_OCTETS, some_octets};
 use crate::InputError;
 use crate::fields::Fields;
@@ -58,7 +58,7 @@ impl PageLoad {
         form.says("octets of a request").set("request", some_octets(), &mut load.request)?;
         PageObjects::fields(form, &mut load.objects)?;
         form.says("how often the page is loaded").or_else("no end");
-        form.optional("count", Integer(1..=MOST_LOADS), &mut load.count)?;
+        form.optional("count", integer(1..=MOST_LOADS), &mut load.count)?;
         form.says("time between a load and the next, or a law");
         form.set("think", law::duration(true), &mut load.think)
     }
@@ -105,7 +105,7 @@ impl PageObjects {
 
 /// A list of objects, or the number of those that are drawn.
 fn list_or_number() -> impl Kind<Value = PageObjects> {
-    let number = || Integer(1..=MOST_OBJECTS);
+    let number = || integer(1..=MOST_OBJECTS);
     let read = move |t: &Fields<'_>, name: &'static str| match t.get(name) {
         Some(Value::Array(_)) => Ok(Some(listed(t, name)?)),
         _ => Ok(number().read(t, name)?.map(PageObjects::drawn)),

@@ -1,6 +1,6 @@
 //! Messages of an SCTP flow: the traffic of kind `messages`.
 
-use super::form::{Form, Integer, Kind, by, quantity, quantity_shape};
+use super::form::{Form, Kind, by, integer, quantity, quantity_shape};
 use super::law::{self, CHUNK};
 use crate::InputError;
 use crate::fields::Fields;
@@ -75,7 +75,7 @@ impl MessageSpec {
         form.says("of each message; or a law, as [`sizes`](#workloads) has them, whose draws are cut to what both buffers hold");
         form.set("size", law::size(false), &mut m.size)?;
         form.says("how many; instead of it `size` of the flow may say how many octets in all, to which the last message is cut");
-        form.optional("count", Integer(1..=MOST_MESSAGES), &mut m.count)?;
+        form.optional("count", integer(1..=MOST_MESSAGES), &mut m.count)?;
         m.pace.fields(form)?;
         form.says("messages go on so many streams, in turn");
         form.integer("streams", 1..=u16::MAX, &mut m.streams)?;
@@ -84,7 +84,7 @@ impl MessageSpec {
         );
         form.optional("lifetime", quantity(), &mut m.lifetime)?;
         form.says("or how often it is sent again at most");
-        form.optional("retransmissions", Integer(0..=u16::MAX), &mut m.retransmissions)?;
+        form.optional("retransmissions", integer(0..=u16::MAX), &mut m.retransmissions)?;
         let is_one = m.lifetime.is_none() || m.retransmissions.is_none();
         form.require(is_one, "retransmissions", "either `lifetime` or `retransmissions`")?;
         form.says("or `\"unordered\"`: delivered as soon as they are complete");

@@ -1,6 +1,6 @@
 //! The impairment `middlebox`, from and to TOML.
 
-use super::form::{Form, Integer, Kind, by, word};
+use super::form::{Form, Kind, by, integer, word};
 use crate::InputError;
 use crate::fields::Fields;
 use crate::shape::Shape;
@@ -20,9 +20,9 @@ pub(super) fn fields(form: &mut Form<'_>, c: &mut MiddleboxConfig) -> Result<(),
         &mut c.segments,
     )?;
     form.says("segments of each flow (addresses and ports) in this direction that come first and keep options and data")
-        .set("after", Integer(0..=u64::from(u32::MAX)), &mut c.after)?;
+        .set("after", integer(MiddleboxConfig::AFTER), &mut c.after)?;
     form.says("a key: sequence numbers of a flow are shifted by a hash of it; give it in both directions of a link")
-        .optional("rewrite_sequence", Integer(0..=u32::MAX), &mut c.rewrite_sequence)?;
+        .optional("rewrite_sequence", integer(0..=u32::MAX), &mut c.rewrite_sequence)?;
     form.says("SACK blocks are shifted with the numbers; `false` is a box that does not know them")
         .boolean("rewrite_sack", &mut c.rewrite_sack)?;
     form.says("each octet at a multiple of so many in the flow's sequence space is changed, also when it is sent again; flows without `octets = true` carry nothing that could be")

@@ -67,7 +67,11 @@ fn options(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
          1 (`f.a.y-b.y.1`)",
     );
     path_manager(form, "passive_path_manager", &mut c.passive_path_manager)?;
-    form.says("at a time, 1 to 32").integer("max_subflows", 1..=32, &mut c.max_subflows)?;
+    form.says("at a time, 1 to 32").integer(
+        "max_subflows",
+        Config::MAX_SUBFLOWS,
+        &mut c.max_subflows,
+    )?;
     form.says("of the data (RFC 8684 §3.3)").boolean("checksum", &mut c.checksum)?;
     form.says(
         "data sequence numbers of 64 bits in place of 32; what the peer numbers so is \
@@ -80,7 +84,7 @@ fn options(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
         .boolean("penalisation", &mut c.penalisation)?;
     form.says("SYNs with MP_CAPABLE before one without; 0: all").integer(
         "capable_syns",
-        0..=100,
+        Config::CAPABLE_SYNS,
         &mut c.capable_syns,
     )?;
     form.says("how long after its end a subflow is opened again, doubling; or `false`")
@@ -135,9 +139,9 @@ fn path_manager(
         .filter_map(|info| Some((info.name, PathManager::from_name(info.name)?)))
         .collect();
     form.named_table(field, "kind", &all, manager, |form, item| match item {
-        PathManager::NDiffports(ports) => {
-            form.says("subflows, each with a port of its own").integer("ports", 1..=32, ports)
-        }
+        PathManager::NDiffports(ports) => form
+            .says("subflows, each with a port of its own")
+            .integer("ports", PathManager::PORTS, ports),
         _ => Ok(()),
     })
 }
@@ -246,8 +250,12 @@ mod tests {
                 "passive_path_manager.ports",
                 "a whole number from 1 to 32",
             ),
-            ("ipv6_mss = \"1461 B\"", "ipv6_mss", "128 B to 1460 B, the mss of subflows over IPv4"),
-            ("ipv6_mss = \"100 B\"", "ipv6_mss", "128 B to 1460 B, the mss of subflows over IPv4"),
+            (
+                "ipv6_mss = \"1461 B\"",
+                "ipv6_mss",
+                "128 B to 1460 B (the mss of subflows over IPv4)",
+            ),
+            ("ipv6_mss = \"100 B\"", "ipv6_mss", "128 B to 1460 B (the mss of subflows over IPv4)"),
             ("max_subflows = 0", "max_subflows", "a whole number from 1 to 32"),
             ("capable_syns = -1", "capable_syns", "a whole number from 0 to 100"),
             ("reopen = true", "reopen", "false, or a time"),

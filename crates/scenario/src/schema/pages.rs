@@ -1,7 +1,7 @@
 //! `traffic = { kind = "pages", ... }`: web pages over one connection.
 
-use super::form::{Form, Integer, Kind, Number, Within, by};
-use super::law::{SIGMA, duration, fixed, size};
+use super::form::{Form, Kind, by, integer, number};
+use super::law::{duration, fixed, size};
 use crate::InputError;
 use crate::fields::Fields;
 use crate::shape::Shape;
@@ -46,7 +46,7 @@ pub(super) fn fields(form: &mut Form<'_>, pages: &mut PageSpec) -> Result<(), In
     form.require(is_said, "object", allowed)?;
     pages.object = object.unwrap_or(Sizes::Constant { mean: 1 });
     form.says("how many pages").or_else("no end");
-    form.optional("count", Integer(1..=MOST_PAGES), &mut pages.count)?;
+    form.optional("count", integer(1..=MOST_PAGES), &mut pages.count)?;
     form.says("time between a page and the next, or a law").set(
         "think",
         duration(true),
@@ -59,7 +59,7 @@ pub(super) fn fields(form: &mut Form<'_>, pages: &mut PageSpec) -> Result<(), In
 /// A whole number, or `{ mean = 40, law = "exponential" }`.
 fn objects() -> impl Kind<Value = Objects> {
     let most = MOST_OBJECTS as u32;
-    let number = move || Integer(0..=most);
+    let number = move || integer(0..=most);
     let read = move |t: &Fields<'_>, name: &'static str| {
         if t.get(name).is_none_or(|item| !item.is_table()) {
             return Ok(number().read(t, name)?.map(Objects::Exactly));
@@ -93,13 +93,13 @@ fn drawn(form: &mut Form<'_>, law: &mut Sizes) -> Result<(), InputError> {
         Sizes::Exponential { mean } => mean_number(form, mean),
         Sizes::Pareto { mean, shape } => {
             mean_number(form, mean)?;
-            form.says("shape, above 1").required("shape", Number, "a number", shape)
+            form.says("shape, above 1").required("shape", number(Sizes::SHAPE), "a number", shape)
         }
         Sizes::Lognormal { mean, sigma } => {
             mean_number(form, mean)?;
             form.says("standard deviation of the logarithm").required(
                 "sigma",
-                Within(0.0..=10.0, SIGMA),
+                number(Sizes::SIGMA),
                 "a number",
                 sigma,
             )
@@ -111,5 +111,5 @@ fn drawn(form: &mut Form<'_>, law: &mut Sizes) -> Result<(), InputError> {
 fn mean_number(form: &mut Form<'_>, mean: &mut u64) -> Result<(), InputError> {
     let most = MOST_OBJECTS;
     let allowed = format!("a whole number from 1 to {most}");
-    form.says("the mean").required("mean", Integer(1..=most), &allowed, mean)
+    form.says("the mean").required("mean", integer(1..=most), &allowed, mean)
 }

@@ -1,11 +1,12 @@
 //! The field `queue` of a link's direction.
 
-use super::form::{Form, Kind, Number, by, quantity, quantity_shape};
+use super::form::{Form, Kind, by, integer, quantity, quantity_shape};
 use super::{dscp, htb};
 use crate::InputError;
 use crate::fields::Fields;
 use crate::quantity::{Amount, Packets, Quantity};
 use crate::shape::Shape;
+use anabranch_endpoint::DSCP;
 use anabranch_network::{
     AckFilterConfig, BlueConfig, CakeAckFilter, CakeConfig, CakeFraming, CakeIsolation, CakeTins,
     ChokeConfig, CoDelConfig, CoDelLaw, CobaltConfig, CobaltLaw, DelayEstimate, DrrConfig, DrrKey,
@@ -153,7 +154,7 @@ fn kinds(form: &mut Form<'_>, queue: &mut QueueConfig, classes: bool) -> Result<
             flow_queues(form, &mut c.limit, &mut c.queues, &mut c.quantum)?;
             form.says("packets that an overflow drops at most").integer(
                 "drop_batch",
-                1..=1_000_000,
+                FqCoDelConfig::DROP_BATCH,
                 &mut c.drop_batch,
             )?;
             law(form, &mut c.law)
@@ -184,7 +185,11 @@ fn flow_queues(
     quantum: &mut Bytes,
 ) -> Result<(), InputError> {
     form.says("packets that may wait").set("limit", packets(), limit)?;
-    form.says("flows are hashed into so many queues").integer("queues", 1..=65_536, queues)?;
+    form.says("flows are hashed into so many queues").integer(
+        "queues",
+        FqCoDelConfig::QUEUES,
+        queues,
+    )?;
     form.says("octets that a queue sends in its turn").quantity("quantum", quantum)
 }
 
@@ -264,7 +269,7 @@ fn weight() -> impl Kind<Value = Option<f64>> {
         _ => Ok(q.probability(name)?.map(Some)),
     };
     let write = |weight: &Option<f64>| weight.map_or_else(|| AUTO.into(), Value::from);
-    by(|| Shape::Any(vec![Shape::Number(0.0, 1.0), Shape::word(AUTO)]), read, write)
+    by(|| Shape::Any(vec![Shape::share(), Shape::word(AUTO)]), read, write)
 }
 
 fn red(form: &mut Form<'_>, c: &mut RedConfig) -> Result<(), InputError> {
@@ -330,7 +335,7 @@ fn choke(form: &mut Form<'_>, c: &mut ChokeConfig) -> Result<(), InputError> {
         .quantity("mean_packet", &mut c.mean_packet)?;
     form.says("packets that are drawn to be compared").integer(
         "candidates",
-        1..=100,
+        ChokeConfig::CANDIDATES,
         &mut c.candidates,
     )?;
     form.says("ECN-capable packets are marked instead of dropped at random")
@@ -362,12 +367,9 @@ fn pie(form: &mut Form<'_>, c: &mut PieConfig) -> Result<(), InputError> {
 /// What PIE and each queue of FQ-PIE have.
 fn pie_law(form: &mut Form<'_>, c: &mut PieConfig) -> Result<(), InputError> {
     target(form, &mut c.target, &mut c.update)?;
-    gains(
-        form,
-        "gain of the distance from the target and of the change, in 1/s",
-        &mut c.alpha,
-        &mut c.beta,
-    )?;
+    const GAINS: &str = "gain of the distance from the target and of the change, in 1/s";
+    form.says(GAINS).number("alpha", PieConfig::GAIN, &mut c.alpha)?;
+    form.says(GAINS).number("beta", PieConfig::GAIN, &mut c.beta)?;
     form.says("after a quiet time nothing is dropped for so long")
         .quantity("burst", &mut c.burst)?;
     form.says("while no more than two such packets wait nothing is dropped")
@@ -386,19 +388,14 @@ fn pie_law(form: &mut Form<'_>, c: &mut PieConfig) -> Result<(), InputError> {
 fn pi2(form: &mut Form<'_>, c: &mut Pi2Config) -> Result<(), InputError> {
     waiting(form, &mut c.limit)?;
     target(form, &mut c.target, &mut c.update)?;
-    gains(
-        form,
-        "gain of the distance from the target and of the change, in Hz",
-        &mut c.alpha,
-        &mut c.beta,
-    )?;
+    squared_gains(form, &mut c.alpha, &mut c.beta)?;
     form.says("while less than two such packets wait nothing is dropped or marked")
         .quantity("mean_packet", &mut c.mean_packet)?;
     ecn(form, &mut c.ecn)?;
     form.says("with `ecn`, packets marked with `coupling` times the base probability, not its square: ECT(1) and CE, all ECN-capable ones, or none")
         .choice("scalable", &SCALABLE, &mut c.scalable)?;
     form.says("coupling factor k: how much more likely scalable packets are marked than the base probability says")
-        .set("coupling", Number, &mut c.coupling)
+        .number("coupling", Pi2Config::COUPLING, &mut c.coupling)
 }
 
 fn target(form: &mut Form<'_>, target: &mut Span, update: &mut Span) -> Result<(), InputError> {
@@ -406,14 +403,11 @@ fn target(form: &mut Form<'_>, target: &mut Span, update: &mut Span) -> Result<(
     form.says("time between two computations of the probability").quantity("update", update)
 }
 
-fn gains(
-    form: &mut Form<'_>,
-    says: &'static str,
-    alpha: &mut f64,
-    beta: &mut f64,
-) -> Result<(), InputError> {
-    form.says(says).set("alpha", Number, alpha)?;
-    form.says(says).set("beta", Number, beta)
+/// The gains of PI2, which DualPI2 has as well: what they give is squared.
+fn squared_gains(form: &mut Form<'_>, alpha: &mut f64, beta: &mut f64) -> Result<(), InputError> {
+    const GAINS: &str = "gain of the distance from the target and of the change, in Hz";
+    form.says(GAINS).number("alpha", Pi2Config::GAIN, alpha)?;
+    form.says(GAINS).number("beta", Pi2Config::GAIN, beta)
 }
 
 fn law(form: &mut Form<'_>, law: &mut CoDelLaw) -> Result<(), InputError> {
@@ -449,14 +443,9 @@ fn cobalt_law(form: &mut Form<'_>, law: &mut CobaltLaw) -> Result<(), InputError
 fn dualpi2(form: &mut Form<'_>, c: &mut DualPi2Config) -> Result<(), InputError> {
     waiting(form, &mut c.limit)?;
     target(form, &mut c.target, &mut c.update)?;
-    gains(
-        form,
-        "gain of the distance from the target and of the change, in Hz",
-        &mut c.alpha,
-        &mut c.beta,
-    )?;
+    squared_gains(form, &mut c.alpha, &mut c.beta)?;
     form.says("coupling factor k: how much more likely low-latency packets are marked than the base probability says")
-        .set("coupling", Number, &mut c.coupling)?;
+        .number("coupling", DualPi2Config::COUPLING, &mut c.coupling)?;
     form.says("waiting time of low-latency packets from which they are marked, and how much longer a wait marks all")
         .quantity("ramp_start", &mut c.ramp_start)?;
     form.says("waiting time of low-latency packets from which they are marked, and how much longer a wait marks all")
@@ -504,7 +493,7 @@ fn drr(form: &mut Form<'_>, c: &mut DrrConfig) -> Result<(), InputError> {
     form.says("queues by flow, or by code point").choice("key", &KEYS, &mut c.key)?;
     form.says("with `\"flow\"`, flows are hashed into so many queues").integer(
         "queues",
-        1..=65_536,
+        FqCoDelConfig::QUEUES,
         &mut c.queues,
     )?;
     form.says("octets that a queue sends in its turn").quantity("quantum", &mut c.quantum)?;
@@ -541,7 +530,7 @@ fn cake(form: &mut Form<'_>, c: &mut CakeConfig) -> Result<(), InputError> {
         .quantity("rtt", &mut c.rtt)?;
     form.says("octets that the line adds to a packet, from -64 to 256").integer(
         "overhead",
-        -64..=256,
+        CakeConfig::OVERHEAD,
         &mut c.overhead,
     )?;
     form.says("least octets of a packet with its overhead, up to 256 B")
@@ -569,13 +558,15 @@ fn weights() -> impl Kind<Value = [u16; 64]> {
             let [dscp, weight] = value.as_array()?.as_slice() else { return None };
             let dscp = usize::from(dscp::point(dscp)?);
             let weight = u16::try_from(weight.as_integer()?).ok();
-            Some((dscp, weight.filter(|weight| (1..=1000).contains(weight))?))
+            Some((dscp, weight.filter(|weight| DrrConfig::WEIGHT.contains(*weight))?))
         };
         let list = value.as_array();
         let pairs: Option<Vec<_>> = list.and_then(|list| list.iter().map(pair).collect());
-        let allowed = "code points from 0 to 63 with weights from 1 to 1000, as [[46, 4], [10, 2]]";
+        let (points, each) = (DSCP, DrrConfig::WEIGHT);
+        let allowed =
+            || format!("code points from {points} with weights from {each}, as [[46, 4], [10, 2]]");
         let mut weights = [1; 64];
-        for (dscp, weight) in pairs.ok_or_else(|| q.error(name, allowed))? {
+        for (dscp, weight) in pairs.ok_or_else(|| q.error(name, allowed()))? {
             weights[dscp] = weight;
         }
         Ok(Some(weights))
@@ -586,5 +577,5 @@ fn weights() -> impl Kind<Value = [u16; 64]> {
             |(dscp, weight): (usize, &u16)| Value::from(vec![dscp as i64, i64::from(*weight)]);
         Value::Array(given.map(pair).collect())
     };
-    by(|| Shape::Tuple(vec![dscp::shape(), Shape::Integer(1, 1000)]).list(), read, write)
+    by(|| Shape::Tuple(vec![dscp::shape(), integer(DrrConfig::WEIGHT).shape()]).list(), read, write)
 }

@@ -287,7 +287,11 @@ mod tests {
     #[test]
     fn errors_name_the_field_and_what_is_allowed() {
         for (text, field, allowed) in [
-            ("max_dupack_threshold = 2", "max_dupack_threshold", "dupack_threshold to 1000"),
+            (
+                "max_dupack_threshold = 2",
+                "max_dupack_threshold",
+                "3 to 1000 (dupack_threshold at least)",
+            ),
             ("undo = \"eifel\"", "undo", "a table"),
             (
                 "recovery = { scheme = \"sack\", pipe = \"ns2\", prr = true }",

@@ -130,7 +130,7 @@ fn level() -> impl Kind<Value = Level> {
             Level::Octets(n) => n.write().into(),
         }
     };
-    by(|| Shape::Any(vec![Shape::Number(0.0, 1.0), quantity_shape::<Amount>()]), read, write)
+    by(|| Shape::Any(vec![Shape::share(), quantity_shape::<Amount>()]), read, write)
 }
 
 /// An error of the regulator of the direction at `f`, with its path.

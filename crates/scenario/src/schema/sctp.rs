@@ -1,14 +1,14 @@
 //! The options of SCTP: [`anabranch_sctp::Config`] from and to TOML.
 
 use super::address_changes::{self, AddressChange, ChangeOfAddress};
-use super::form::{Form, Text, Texts, by, quantity_shape};
+use super::form::{Form, Kind, Text, Texts, by, octets_in, quantity_shape};
 use super::{authentication, custom, dscp, window};
 use crate::InputError;
 use crate::fields::Fields;
 use crate::quantity::{Packets, Quantity};
 use crate::shape::Shape;
 use anabranch_sctp::{
-    Config, Destination, Failover, InitialWindow, Jitter, MtuProbing, PRESETS, PartialAcked,
+    Config, Destination, Failover, InitialWindow, Jitter, MtuProbing, PRESETS, PartialAcked, Probe,
     Probing, Scheduler, Window, WindowUnit,
 };
 use std::sync::Arc;
@@ -172,8 +172,11 @@ fn path_mtu(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
          timeouts in a row",
     )
     .choice("mtu_probing", &MTU_PROBINGS, &mut c.mtu_probing)?;
-    form.says("BASE_PLPMTU, octets of SCTP (and UDP) with which `mtu_probing` begins")
-        .octets("mtu_probe_base", &mut c.mtu_probe_base)?;
+    form.says("BASE_PLPMTU, octets of SCTP (and UDP) with which `mtu_probing` begins").set(
+        "mtu_probe_base",
+        octets_in(Config::MTU_PROBE_BASE),
+        &mut c.mtu_probe_base,
+    )?;
     form.says(
         "PROBE_TIMER, after which a probe is lost, at least `\"1 s\"`; `false`: the path's RTO, at \
          least 1 s",
@@ -199,29 +202,53 @@ fn options(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
 
 /// Packets, messages, streams and buffers.
 fn sizes(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
-    form.says("largest IP packet, on all paths: the MTU of the interface")
-        .octets("mtu", &mut c.mtu)?;
+    form.says("largest IP packet, on all paths: the MTU of the interface").set(
+        "mtu",
+        octets_in(Config::MTU),
+        &mut c.mtu,
+    )?;
     path_mtu(form, c)?;
     form.says("code point of what both ends send, for `priority`, `drr`, `cake` and `htb`, by number or by name as `\"af41\"`")
         .set("dscp", dscp::code_point(), &mut c.dscp)?;
     form.says("octets of it kept free for the IP header, 20 or 40")
         .or_else("20; 40 where both hosts have IPv6, and at a port where its host does")
-        .integer("ip_header", 20..=40, &mut c.ip_header)?;
+        .set("ip_header", ip_header(), &mut c.ip_header)?;
     form.says("of the messages that carry a byte stream")
         .or_else("what fits a packet")
         .octets_or_none("message_size", &mut c.message_size)?;
     form.says("streams that are asked for").integer(
         "outbound_streams",
-        1..=u16::MAX,
+        Config::STREAMS,
         &mut c.outbound_streams,
     )?;
     form.says("streams that the peer may use").integer(
         "inbound_streams",
-        1..=u16::MAX,
+        Config::STREAMS,
         &mut c.inbound_streams,
     )?;
-    form.says("bounds a_rwnd").octets("receive_buffer", &mut c.receive_buffer)?;
-    form.says("for real octets and messages").octets("send_buffer", &mut c.send_buffer)
+    let buffer = Config::BUFFER;
+    form.says("bounds a_rwnd").set("receive_buffer", octets_in(buffer), &mut c.receive_buffer)?;
+    form.says("for real octets and messages").set(
+        "send_buffer",
+        octets_in(buffer),
+        &mut c.send_buffer,
+    )
+}
+
+/// The size of the header of IPv4 or of IPv6.
+fn ip_header() -> impl Kind<Value = u32> {
+    let read = |f: &Fields<'_>, name: &'static str| {
+        let Some(value) = f.get(name) else { return Ok(None) };
+        let header = value.as_integer().and_then(|n| u32::try_from(n).ok());
+        let [v4, v6] = Config::IP_HEADERS;
+        let header = header.filter(|n| Config::IP_HEADERS.contains(n));
+        header.map(Some).ok_or_else(|| f.error(name, format!("{v4} (IPv4) or {v6} (IPv6)")))
+    };
+    let shape = || {
+        let one = |n: u32| Shape::Only(i64::from(n).into());
+        Shape::Any(Config::IP_HEADERS.map(one).to_vec())
+    };
+    by(shape, read, |n: &u32| Value::Integer((*n).into()))
 }
 
 /// Congestion windows, and what they count.
@@ -300,12 +327,12 @@ fn losses(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
         .boolean("slow_start_at_threshold", &mut c.slow_start_at_threshold)?;
     form.says("least threshold after a loss, in `window_unit`").integer(
         "ssthresh_floor",
-        1..=100,
+        Config::SSTHRESH_FLOOR,
         &mut c.ssthresh_floor,
     )?;
     form.says("that cause a fast retransmit").integer(
         "missing_reports",
-        1..=100,
+        Config::MISSING_REPORTS,
         &mut c.missing_reports,
     )?;
     form.says("only SACKs that newly acknowledge a later chunk report one missing")
@@ -313,7 +340,7 @@ fn losses(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
     form.says("one reduction for each window").boolean("fast_recovery", &mut c.fast_recovery)?;
     form.says("packets that an event releases at most; or `false`").integer_or_off(
         "max_burst",
-        1..=1000,
+        Config::MAX_BURST,
         &mut c.max_burst,
     )?;
     form.says(
@@ -330,7 +357,7 @@ fn acknowledgments(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError
         "a SACK for every second packet, at the latest after this; a number above the sender's \
          `max_burst` makes each burst [wait](sctp.md#presets)",
     )
-    .integer("sack_frequency", 1..=255, &mut c.sack_frequency)?;
+    .integer("sack_frequency", Config::SACK_FREQUENCY, &mut c.sack_frequency)?;
     form.says(
         "a SACK for every second packet, at the latest after this; a number above the sender's \
          `max_burst` makes each burst [wait](sctp.md#presets)",
@@ -366,20 +393,20 @@ fn patience(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
         "errors in a row above which a path is inactive: with the defaults of `rto` 63 s after it \
          has died; studies of failover take 0 to 2",
     )
-    .integer("path_max_retrans", 0..=1_000_000, &mut c.path_max_retrans)?;
+    .integer("path_max_retrans", Config::RETRANSMISSIONS, &mut c.path_max_retrans)?;
     form.says("errors in a row that end the association").integer(
         "association_max_retrans",
-        0..=1_000_000,
+        Config::RETRANSMISSIONS,
         &mut c.association_max_retrans,
     )?;
     form.says("INITs sent again at most").integer(
         "max_init_retransmits",
-        0..=1_000_000,
+        Config::RETRANSMISSIONS,
         &mut c.max_init_retransmits,
     )?;
     form.says("errors above which a path is potentially failed (RFC 7829)").integer_or_off(
         "potentially_failed",
-        0..=1_000_000,
+        Config::RETRANSMISSIONS,
         &mut c.potentially_failed,
     )
 }
@@ -411,7 +438,7 @@ fn paths(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
     )
     .boolean("vary_sack_path", &mut c.vary_sack_path)?;
     form.says("HB.Max.Burst: heartbeats that all unconfirmed addresses together get in one RTO")
-        .integer("heartbeat_burst", 1..=100, &mut c.heartbeat_burst)
+        .integer("heartbeat_burst", Config::HEARTBEAT_BURST, &mut c.heartbeat_burst)
 }
 
 /// Where data goes, and the options of the retransmission policies.
@@ -540,7 +567,7 @@ fn probing(form: &mut Form<'_>, value: &mut Probing) -> Result<(), InputError> {
     form.switch_or_table(NAME, &mut probe, |form, item| {
         form.says("time between two heartbeats of a path")
             .quantity("interval", &mut item.interval)?;
-        form.says("how many leave together").integer("burst", 1..=100, &mut item.burst)
+        form.says("how many leave together").integer("burst", Probe::BURST, &mut item.burst)
     })?;
     if form.reads().is_some() {
         *value = probe.map_or(Probing::Off, Probing::On);

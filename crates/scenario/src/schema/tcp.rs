@@ -1,13 +1,14 @@
 //! The options of TCP: [`anabranch_tcp::Config`] from and to TOML.
 
-use super::form::{Form, Integer, Kind, by, octets_in, quantity_shape};
+use super::form::{Form, Kind, by, integer, octets_in, quantity_shape};
 use super::{connection, recovery, window};
 use crate::InputError;
 use crate::fields::Fields;
 use crate::quantity::{Amount, Packets, Quantity};
 use crate::shape::Shape;
 use anabranch_tcp::{
-    Config, Counting, InitialWindow, Profile, RtoRestart, RttSamples, WindowProbe, WindowUse,
+    Config, Counting, DelayedAck, InitialWindow, Profile, RtoRestart, RttSamples, WindowProbe,
+    WindowUse,
 };
 use anabranch_units::Bytes;
 use toml::{Table, Value};
@@ -33,11 +34,7 @@ const WINDOW_PROBES: [(&str, WindowProbe); 2] =
 pub(super) fn read(f: Fields<'_>) -> Result<Config, InputError> {
     let mut config = Config::default();
     options(&mut Form::Read(&f), &mut config)?;
-    let path = f.path("");
-    let wrong = |e: anabranch_tcp::ConfigError| {
-        InputError::field(format!("{path}{}", e.field), e.value, e.allowed)
-    };
-    config.validate().map_err(wrong)?;
+    config.validate().map_err(|error| f.refuse(error))?;
     f.finish()?;
     Ok(config)
 }
@@ -57,7 +54,7 @@ fn options(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
     let profile = read_profile(form, c)?;
     form.says("MSS option; TCP options are taken off it").set(
         "mss",
-        octets_in("at most 65535 B"),
+        octets_in(Config::MSS),
         &mut c.mss,
     )?;
     form.says("or `\"rfc3390\"`, `\"rfc2581\"`, `\"2 packets\"`").set(
@@ -84,7 +81,7 @@ fn options(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
         "delayed_ack",
         |form| {
             form.says("segments that one ACK may acknowledge; 1 acknowledges every segment")
-                .integer("count", 1..=255, &mut c.delayed_ack.count)?;
+                .integer("count", DelayedAck::COUNT, &mut c.delayed_ack.count)?;
             form.says("the longest time that an ACK waits; less than 500 ms")
                 .quantity("delay", &mut c.delayed_ack.delay)
         },
@@ -120,14 +117,18 @@ fn options(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
     .choice("rtt_samples", &RTT_SAMPLES, &mut c.rtt_samples)?;
     form.says("duplicate ACKs that signal a loss").integer(
         "dupack_threshold",
-        1..=100,
+        Config::DUPACK_THRESHOLD,
         &mut c.dupack_threshold,
     )?;
     form.says(
         "up to where reordering raises `dupack_threshold` (Linux: 300), at most 1000; without \
          it the threshold stays",
     )
-    .optional("max_dupack_threshold", Integer(1..=1000), &mut c.max_dupack_threshold)?;
+    .optional(
+        "max_dupack_threshold",
+        integer(Config::MAX_DUPACK_THRESHOLD),
+        &mut c.max_dupack_threshold,
+    )?;
     form.says("RFC 3042").boolean("limited_transmit", &mut c.limited_transmit)?;
     form.says(
         "after a timeout what was SACKed is sent again too, and SACK counts again once all \
@@ -167,12 +168,16 @@ fn options(form: &mut Form<'_>, c: &mut Config) -> Result<(), InputError> {
         window,
         &mut c.window,
     )?;
-    form.says("retransmissions of a SYN").integer("syn_retries", 0..=100, &mut c.syn_retries)?;
+    form.says("retransmissions of a SYN").integer(
+        "syn_retries",
+        Config::SYN_RETRIES,
+        &mut c.syn_retries,
+    )?;
     form.says("retransmissions of a SYN before its timeout doubles, besides `syn_retries`")
-        .integer("syn_linear_timeouts", 0..=100, &mut c.syn_linear_timeouts)?;
+        .integer("syn_linear_timeouts", Config::SYN_RETRIES, &mut c.syn_linear_timeouts)?;
     form.says("retransmissions of a segment").integer(
         "max_retries",
-        1..=100,
+        Config::RETRIES,
         &mut c.max_retries,
     )?;
     form.says("2 MSL").quantity("time_wait", &mut c.time_wait)?;
@@ -204,7 +209,7 @@ fn initial_window() -> impl Kind<Value = InitialWindow> {
         let window = match named {
             Some((_, window)) => Some(*window),
             None => Packets::parse(text)
-                .filter(|n| (1..=1_000_000).contains(&n.0))
+                .filter(|n| InitialWindow::SEGMENTS.contains(n.0))
                 .map(|n| InitialWindow::Segments(n.0)),
         };
         let allowed = "rfc2581, rfc3390, rfc6928, or a number of segments such as \"2 packets\"";

@@ -333,7 +333,7 @@ fn errors_name_file_field_value_and_what_is_allowed() {
         ),
         (
             "links.2.impairments=[{ kind = \"periodic\", every = 0 }]",
-            "test.toml: field `links[2].impairments[0].every`: value `0`: allowed: a count of packets",
+            "test.toml: field `links[2].impairments[0].every`: value `0`: allowed: a whole number, at least 1",
         ),
         (
             "observe.0.interval=0 s",

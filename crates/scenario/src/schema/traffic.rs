@@ -1,7 +1,7 @@
 //! What flows send, where it is not one stream written at once: `traffic`,
 //! `sizes` and `arrivals`.
 
-use super::form::{Form, Integer, Kind, Number, Text, by, quantity_shape};
+use super::form::{Form, Kind, Text, by, integer, number, quantity_shape};
 use super::law::{self, CHUNK, SOME_OCTETS, some_octets};
 use super::messages::MessageSpec;
 use super::pages;
@@ -9,6 +9,7 @@ use super::{CallSpec, PageLoad, PingSpec, Video};
 use crate::InputError;
 use crate::fields::Fields;
 use crate::quantity::Quantity;
+use anabranch_endpoint::Bounds;
 use anabranch_sim::{Duration, PageSpec};
 use anabranch_units::{Bytes, Rate, Span};
 use std::mem::discriminant;
@@ -148,7 +149,7 @@ impl Workload {
                 form.says("octets of a response");
                 form.required("response", some_octets(), SOME_OCTETS, response)?;
                 form.says("how many requests").or_else("no end");
-                form.optional("count", Integer(1..=MOST_REQUESTS), count)?;
+                form.optional("count", integer(1..=MOST_REQUESTS), count)?;
                 form.says("time between a response and the next request, or a law");
                 form.set("think", law::duration(true), think)?;
                 form.says("a name: flows with this `barrier` make the next request together, when all of them have their responses and the time to think of the last is over. Who has made all its requests, or whose connection has ended, is not waited for");
@@ -212,13 +213,17 @@ pub(super) fn arrivals(
     form: &mut Form<'_>,
     per_second: &mut Option<f64>,
 ) -> Result<(), InputError> {
-    const ALLOWED: &str = "flows in a second, more than 0";
+    const FLOWS: Bounds<f64> = Bounds::above_up_to(0.0, 1e12);
     form.says(
         "the flows of the entry start one after the other in a Poisson process from `start` on",
     );
     form.optional_table("arrivals", per_second, f64::default, |form, per_second| {
-        form.says("how many in a second").required("per_second", Number, ALLOWED, per_second)?;
-        form.require(*per_second > 0.0 && *per_second <= 1e12, "per_second", ALLOWED)
+        form.says("how many in a second").required(
+            "per_second",
+            number(FLOWS),
+            "flows in a second, more than 0",
+            per_second,
+        )
     })
 }
 

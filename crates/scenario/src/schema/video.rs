@@ -1,11 +1,12 @@
 //! `traffic = { kind = "video", ... }`: a video at an adaptive bit rate.
 
-use super::form::{Form, Integer, Kind, Within, by, quantity, quantity_shape};
+use super::form::{Form, Kind, by, integer, quantity, quantity_shape};
 use super::law::some_octets;
 use super::udp::interval;
 use crate::InputError;
 use crate::fields::Fields;
 use crate::quantity::Quantity;
+use anabranch_endpoint::Bounds;
 use anabranch_media::video::{LADDER_KBIT_S, Selection, VideoSpec};
 use anabranch_units::{Rate, Span};
 use toml::Value;
@@ -51,7 +52,7 @@ impl Video {
         form.says("bit rates, ascending").set("ladder", ladder(), &mut spec.ladder)?;
         form.says("duration of a segment").set("segment", interval(), &mut spec.segment)?;
         form.says("how many segments").or_else("no end");
-        form.optional("segments", Integer(1..=MOST_SEGMENTS), &mut spec.segments)?;
+        form.optional("segments", integer(1..=MOST_SEGMENTS), &mut spec.segments)?;
         buffer(form, spec)?;
         form.says("octets of a request for a segment").set("request", some_octets(), request)?;
         selection(form, spec.buffer, &mut spec.selection)
@@ -140,11 +141,8 @@ fn fields_of(
             form.require(*cushion > Span::ZERO && fits, "cushion", &allowed)
         }
         Selection::RateBased { safety, window } => {
-            const ALLOWED: &str = "a number above 0, at most 1";
             form.says("of `\"rate-based\"`: part of the estimated throughput that a rung may need, above 0, at most 1");
-            form.set("safety", Within(0.0..=1.0, ALLOWED), safety)?;
-            let is_part = *safety > 0.0 && *safety <= 1.0;
-            form.require(is_part, "safety", ALLOWED)?;
+            form.number("safety", Bounds::above_up_to(0.0, 1.0), safety)?;
             form.says("of `\"rate-based\"`: how many of the last segments the estimate is of");
             form.integer("window", 1..=1000, window)
         }

@@ -2,7 +2,7 @@
 //! algorithm; the list serves for reading and for writing.
 
 use super::custom;
-use super::form::{Form, Kind, Probability, Within, by, quantity};
+use super::form::{Form, Kind, Probability, by, quantity};
 use super::law::{SOME_OCTETS, some_octets};
 use crate::InputError;
 use crate::fields::Fields;
@@ -189,9 +189,9 @@ fn slow_start_exit(form: &mut Form<'_>, exit: &mut SlowStartExit) -> Result<(), 
             )
         }
         SlowStartExit::Search(o) => {
-            form.says("initial round trips over which deliveries are compared, 1 to 100").set(
+            form.says("initial round trips over which deliveries are compared, 1 to 100").number(
                 "window",
-                Within(1.0..=100.0, "a number from 1 to 100"),
+                1.0..=100.0,
                 &mut o.window,
             )?;
             form.says("part of what was sent that is missing when slow start ends")
@@ -257,7 +257,7 @@ fn careful_resume(
             .or_else("half of `saved_cwnd`")
             .optional("max_jump", some_octets(), &mut o.max_jump)?;
         form.says("part of what has arrived that is the threshold after congestion, 0.5 to 1")
-            .set("beta", Within(0.5..=1.0, "a number from 0.5 to 1"), &mut o.beta)
+            .number("beta", 0.5..=1.0, &mut o.beta)
     })
 }
 

@@ -260,7 +260,7 @@ fn wrong_lines_are_named() {
         (
             "target = 0.9",
             "target = 1.5",
-            "field `channels[0].target`: value `1.5`: allowed: a part",
+            "field `channels[0].target`: value `1.5`: allowed: a number above 0, at most 1 of the line",
         ),
         (
             "target = 0.9",

@@ -34,9 +34,9 @@ pub enum Probing {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Probe {
     /// The next measurement begins this time after one, or an RTO after it where that is less, with
-    /// up to half of either to both sides. The interval is at least 1 ms.
+    /// up to half of either to both sides. The interval is within [`Probe::INTERVAL`].
     pub interval: Span,
-    /// This many heartbeats leave together, 1 to 100. One that is answered shows that the path
+    /// This many heartbeats leave together, within [`Probe::BURST`]. One that is answered shows that the path
     /// works; each that is not is a loss.
     ///
     /// Deviation: RFC 9260 §8.3 has one for each expiry of the timer; more are what its user may

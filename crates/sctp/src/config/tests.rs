@@ -27,7 +27,7 @@ fn initial_windows_follow_their_rfcs() {
 fn errors_name_field_value_and_range() {
     let config = Config { mtu: 10, ..Config::default() };
     let error = config.validate().unwrap_err();
-    assert_eq!(error.to_string(), "mtu is 10; allowed: 512 B to 65535 B");
+    assert_eq!(error.to_string(), "mtu is 10 B; allowed: 512 B to 65535 B");
     let config = Config { potentially_failed: Some(6), ..Config::default() };
     assert_eq!(config.validate().unwrap_err().field, "potentially_failed");
     let probing = Probing::On(Probe { burst: 0, ..Probe::default() });

@@ -1,8 +1,9 @@
 //! Settings that no association can have are refused here.
 
-use super::{Config, InitialWindow, Probing};
+use super::{Config, InitialWindow, Probe, Probing};
 pub use anabranch_endpoint::ConfigError;
-use anabranch_units::Span;
+use anabranch_endpoint::{Bounds, DSCP};
+use anabranch_units::{Bytes, Span};
 use anabranch_wire::sctp::kind;
 use std::fmt::Display;
 
@@ -16,12 +17,70 @@ fn check(
     if ok { Ok(()) } else { Err(ConfigError::new(field, value, allowed)) }
 }
 
+/// These constants say what each setting may be by itself; [`Config::validate`] also knows what
+/// they may be together.
+impl Config {
+    /// `MTU` is for `mtu`.
+    pub const MTU: Bounds<Bytes> = Bounds::of(Bytes(Self::LEAST_MTU as u64), Bytes(65_535));
+    /// `MTU_PROBE_BASE` is for `mtu_probe_base`.
+    pub const MTU_PROBE_BASE: Bounds<Bytes> = Bounds::of(Bytes(472), Bytes(65_495));
+    /// `MTU_TIMER` is for `mtu_probe_timer` and `mtu_raise_timer`.
+    pub const MTU_TIMER: Bounds<Span> =
+        Bounds::at_least(Span::from_secs(1)).because("RFC 8899 §5.1.1");
+    /// `IP_HEADERS` are the sizes that `ip_header` may have: of IPv4 and of IPv6.
+    pub const IP_HEADERS: [u32; 2] = [20, 40];
+    /// `STREAMS` is for `outbound_streams` and `inbound_streams`.
+    pub const STREAMS: Bounds<u16> = Bounds::of(1, u16::MAX);
+    /// `BUFFER` is for `receive_buffer` and `send_buffer`: a receive window of less than 1500 octets
+    /// is no value of a_rwnd (RFC 9260 §3.3.2).
+    pub const BUFFER: Bounds<Bytes> =
+        Bounds::of(Bytes(1500), Bytes(1 << 30)).because("RFC 9260 §3.3.2");
+    /// `SSTHRESH_FLOOR` is for `ssthresh_floor`.
+    pub const SSTHRESH_FLOOR: Bounds<u32> = Bounds::of(1, 100).counted_in("units of the window");
+    /// `MISSING_REPORTS` is for `missing_reports`.
+    pub const MISSING_REPORTS: Bounds<u8> = Bounds::of(1, 100);
+    /// `MAX_BURST` is for `max_burst`.
+    pub const MAX_BURST: Bounds<u32> = Bounds::of(1, 1000).counted_in("packets");
+    /// `SACK_FREQUENCY` is for `sack_frequency`.
+    pub const SACK_FREQUENCY: Bounds<u32> = Bounds::of(1, 255);
+    /// `SACK_DELAY` is for `sack_delay`.
+    pub const SACK_DELAY: Bounds<Span> =
+        Bounds::at_most(Span::from_millis(500)).because("RFC 9260 §6.2");
+    /// `RETRANSMISSIONS` is for `path_max_retrans`, `association_max_retrans`,
+    /// `max_init_retransmits` and `potentially_failed`, which is no more than the first. The RFCs
+    /// have no most; this is more than any run has time for.
+    pub const RETRANSMISSIONS: Bounds<u32> = Bounds::of(0, 1_000_000);
+    /// `HEARTBEAT_INTERVAL` is for `heartbeat_interval`.
+    pub const HEARTBEAT_INTERVAL: Bounds<Span> = Bounds::at_least(Span::from_millis(1));
+    /// `HEARTBEAT_BURST` is for `heartbeat_burst`.
+    pub const HEARTBEAT_BURST: Bounds<u32> = Bounds::of(1, 100);
+    /// `COOKIE_LIFE` is for `cookie_life`.
+    pub const COOKIE_LIFE: Bounds<Span> = Bounds::more_than(Span::ZERO);
+}
+
+impl InitialWindow {
+    /// `MTUS` is for a number of MTUs.
+    pub const MTUS: Bounds<u32> = Bounds::of(1, 1_000_000).counted_in("MTUs");
+}
+
+impl Probe {
+    /// `INTERVAL` is for `interval`.
+    pub const INTERVAL: Bounds<Span> = Bounds::at_least(Span::from_millis(1));
+    /// `BURST` is for `burst`.
+    pub const BURST: Bounds<u32> = Bounds::of(1, 100);
+}
+
 impl Config {
     /// Returns an error for the first setting that no association can have.
     ///
+    /// ```
     /// use anabranch_sctp::Config;
     /// let config = Config { mtu: 100, ..Config::rfc9260() };
     /// assert_eq!(config.validate().unwrap_err().field, "mtu");
+    /// ```
+    ///
+    /// # Errors
+    /// The first field that is wrong.
     pub fn validate(&self) -> Result<(), ConfigError> {
         self.check_sizes()?;
         self.check_windows()?;
@@ -30,89 +89,75 @@ impl Config {
         check(echoes, "undo.timestamps", &self.undo.timestamps, "false without `timestamps`")?;
         self.check_paths()?;
         self.check_authentication()?;
-        let life = &self.cookie_life;
-        check(*life > Span::ZERO, "cookie_life", life, "more than 0 s")
+        Self::COOKIE_LIFE.check("cookie_life", self.cookie_life)
     }
 
     /// Checks the sizes of packets and buffers, and the numbers of streams.
     fn check_sizes(&self) -> Result<(), ConfigError> {
-        check((512..=65_535).contains(&self.mtu), "mtu", &self.mtu, "512 B to 65535 B")?;
-        check(self.dscp < 64, "dscp", &self.dscp, "0 to 63")?;
-        let base = &self.mtu_probe_base;
-        check((472..=65_495).contains(base), "mtu_probe_base", base, "472 B to 65495 B")?;
-        let header = self.ip_header;
-        check(matches!(header, 20 | 40), "ip_header", &header, "20 (IPv4) or 40 (IPv6)")?;
+        Self::MTU.check("mtu", Bytes(self.mtu.into()))?;
+        DSCP.check("dscp", self.dscp)?;
+        Self::MTU_PROBE_BASE.check("mtu_probe_base", Bytes(self.mtu_probe_base.into()))?;
+        let (header, [v4, v6]) = (self.ip_header, Self::IP_HEADERS);
+        let allowed = format!("{v4} (IPv4) or {v6} (IPv6)");
+        check(Self::IP_HEADERS.contains(&header), "ip_header", &header, &allowed)?;
         let most = self.max_payload();
         if let Some(size) = self.message_size {
-            check((1..=most).contains(&size), "message_size", &size, "1 B to what fits a packet")?;
+            let fits = Bounds::of(Bytes(1), Bytes(most.into())).because("what fits a packet");
+            fits.check("message_size", Bytes(size.into()))?;
         }
-        let (outbound, inbound) = (self.outbound_streams, self.inbound_streams);
-        check(outbound >= 1, "outbound_streams", &outbound, "1 to 65535")?;
-        check(inbound >= 1, "inbound_streams", &inbound, "1 to 65535")?;
-        let buffer = &self.receive_buffer;
-        let allowed = "1500 B to 1 GiB (RFC 9260 §3.3.2)";
-        check((1500..=1 << 30).contains(buffer), "receive_buffer", buffer, allowed)?;
+        Self::STREAMS.check("outbound_streams", self.outbound_streams)?;
+        Self::STREAMS.check("inbound_streams", self.inbound_streams)?;
+        let buffer = Bytes(self.receive_buffer.into());
+        Self::BUFFER.check("receive_buffer", buffer)?;
         // A larger chunk would be refused and sent again for ever.
-        let chunk = self.message_size.unwrap_or(most);
-        let allowed = format!("at least {chunk} B, which one chunk of such packets may carry");
-        check(chunk <= *buffer, "receive_buffer", buffer, &allowed)?;
-        let buffer = &self.send_buffer;
-        check((1500..=1 << 30).contains(buffer), "send_buffer", buffer, "1500 B to 1 GiB")
+        let chunk = Bytes(self.message_size.unwrap_or(most).into());
+        let holds = Bounds::at_least(chunk).because("one chunk of such packets may carry it");
+        holds.check("receive_buffer", buffer)?;
+        Self::BUFFER.check("send_buffer", Bytes(self.send_buffer))
     }
 
     /// Checks the settings of windows and losses.
     fn check_windows(&self) -> Result<(), ConfigError> {
         if let InitialWindow::Mtus(n) = self.initial_window {
-            check((1..=1_000_000).contains(&n), "initial_window", &n, "1 to 1000000 MTUs")?;
+            InitialWindow::MTUS.check("initial_window", n)?;
         }
-        let floor = self.ssthresh_floor;
-        check((1..=100).contains(&floor), "ssthresh_floor", &floor, "1 to 100 MTUs")?;
-        let reports = self.missing_reports;
-        check((1..=100).contains(&reports), "missing_reports", &reports, "1 to 100")?;
-        if let Some(burst) = self.max_burst {
-            check((1..=1000).contains(&burst), "max_burst", &burst, "1 to 1000 packets")?;
-        }
-        Ok(())
+        Self::SSTHRESH_FLOOR.check("ssthresh_floor", self.ssthresh_floor)?;
+        Self::MISSING_REPORTS.check("missing_reports", self.missing_reports)?;
+        self.max_burst.map_or(Ok(()), |burst| Self::MAX_BURST.check("max_burst", burst))
     }
 
     /// Checks the settings of SACKs, of retransmission timeouts and of the timers of path MTU
     /// probing.
     fn check_timing(&self) -> Result<(), ConfigError> {
-        let (second, allowed) = (Span::from_secs(1), "at least 1 s (RFC 8899 §5.1.1)");
         if let Some(timer) = self.mtu_probe_timer {
-            check(timer >= second, "mtu_probe_timer", &timer, allowed)?;
+            Self::MTU_TIMER.check("mtu_probe_timer", timer)?;
         }
-        let timer = &self.mtu_raise_timer;
-        check(*timer >= second, "mtu_raise_timer", timer, allowed)?;
-        let frequency = self.sack_frequency;
-        check((1..=255).contains(&frequency), "sack_frequency", &frequency, "1 to 255")?;
-        let half = Span::from_millis(500);
-        let allowed = "at most 500 ms (RFC 9260 §6.2)";
-        check(self.sack_delay <= half, "sack_delay", &self.sack_delay, allowed)?;
-        let rto = &self.rto;
-        check(rto.min > Span::ZERO, "rto.min", &rto.min, "more than 0 s")?;
-        check(rto.initial > Span::ZERO, "rto.initial", &rto.initial, "more than 0 s")?;
-        check(rto.max >= rto.min, "rto.max", &rto.max, "at least rto.min")
+        Self::MTU_TIMER.check("mtu_raise_timer", self.mtu_raise_timer)?;
+        Self::SACK_FREQUENCY.check("sack_frequency", self.sack_frequency)?;
+        Self::SACK_DELAY.check("sack_delay", self.sack_delay)?;
+        self.rto.validate()
     }
 
     /// Checks the settings of heartbeats and of failures of paths.
     fn check_paths(&self) -> Result<(), ConfigError> {
-        let (least, allowed) = (Span::from_millis(1), "at least 1 ms");
         if let Some(interval) = self.heartbeat_interval {
-            check(interval >= least, "heartbeat_interval", &interval, allowed)?;
+            Self::HEARTBEAT_INTERVAL.check("heartbeat_interval", interval)?;
         }
-        let burst = self.heartbeat_burst;
-        check((1..=100).contains(&burst), "heartbeat_burst", &burst, "1 to 100")?;
+        Self::HEARTBEAT_BURST.check("heartbeat_burst", self.heartbeat_burst)?;
         if let Probing::On(probe) = &self.probing {
-            check(probe.interval >= least, "probing.interval", &probe.interval, allowed)?;
-            let (burst, allowed) = (probe.burst, "1 to 100");
-            check((1..=100).contains(&burst), "probing.burst", &burst, allowed)?;
+            Probe::INTERVAL.check("probing.interval", probe.interval)?;
+            Probe::BURST.check("probing.burst", probe.burst)?;
         }
-        if let Some(errors) = self.potentially_failed {
-            let allowed = "at most path_max_retrans";
-            check(errors <= self.path_max_retrans, "potentially_failed", &errors, allowed)?;
+        for (field, errors) in [
+            ("path_max_retrans", self.path_max_retrans),
+            ("association_max_retrans", self.association_max_retrans),
+            ("max_init_retransmits", self.max_init_retransmits),
+        ] {
+            Self::RETRANSMISSIONS.check(field, errors)?;
         }
-        Ok(())
+        let Some(errors) = self.potentially_failed else { return Ok(()) };
+        let most = Self::RETRANSMISSIONS.lowered_to(self.path_max_retrans);
+        most.because("path_max_retrans").check("potentially_failed", errors)
     }
 
     /// Checks the keys, and the settings that need them.

@@ -12,7 +12,7 @@ pub enum InitialWindow {
     /// It is the same formula with the largest DATA chunk of a packet in place of the MTU, and with
     /// 4404 octets, or 4344 with the header of IPv6 (RFC 9260 §7.2.1).
     Rfc9260,
-    /// It is this many MTUs, 1 to 1000000.
+    /// It is this many MTUs, within [`InitialWindow::MTUS`].
     Mtus(u32),
 }
 

@@ -547,7 +547,7 @@ fn errors_name_the_field() {
     let plain = CakeConfig::default();
     assert_eq!(
         error(CakeConfig { overhead: 257, ..plain }),
-        "overhead is 257; allowed: from -64 to 256 octets"
+        "overhead is 257; allowed: -64 to 256 octets"
     );
     assert_eq!(
         error(CakeConfig { mpu: Bytes(257), ..plain }),

@@ -189,7 +189,7 @@ fn values_out_of_range_are_refused() {
     let max = ChokeConfig { max: 100, ..good.clone() };
     assert_eq!(said(max), "max is 100 packets; allowed: more than `min`, 100 packets");
     let candidates = ChokeConfig { candidates: 0, ..good.clone() };
-    assert_eq!(said(candidates), "candidates is 0; allowed: from 1 to 100");
+    assert_eq!(said(candidates), "candidates is 0; allowed: 1 to 100");
     let max_p = ChokeConfig { max_p: -0.1, ..good.clone() };
     assert_eq!(said(max_p), "max_p is -0.1; allowed: a probability, 0 to 1");
     let mean_packet = ChokeConfig { mean_packet: Bytes(0), ..good };

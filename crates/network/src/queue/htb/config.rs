@@ -1,9 +1,12 @@
 //! What HTB may be told.
 
+use super::super::fq_codel::FqCoDelConfig;
 use super::super::{QueueConfig, QueueLimit};
 use crate::catalogue::ConfigError;
+use anabranch_endpoint::{Bounds, DSCP};
 use anabranch_units::{Bytes, Rate};
 use anabranch_wire::{Addr, Packet};
+use std::fmt::Display;
 
 /// Levels of classes.
 pub(super) const LEVELS: usize = 8;
@@ -89,6 +92,11 @@ pub(super) fn least_burst(mtu: Bytes) -> Bytes {
 }
 
 impl HtbClass {
+    /// What `prio` may be.
+    pub const PRIO: Bounds<u8> = Bounds::of(0, 7);
+    /// What `burst` and `cburst` may be.
+    pub const BURST: Bounds<Bytes> = Bounds::at_least(Bytes(1));
+
     /// A class of this name and rate, of which nothing else is said.
     pub fn new(name: &str, rate: Rate) -> HtbClass {
         HtbClass {
@@ -117,8 +125,17 @@ impl HtbClass {
         self.queue.as_deref().cloned().unwrap_or_else(usual)
     }
 
-    fn error(&self, value: impl std::fmt::Display, allowed: &str) -> ConfigError {
+    fn error(&self, value: impl Display, allowed: &str) -> ConfigError {
         ConfigError::new("classes", format!("{}: {value}", self.name), allowed)
+    }
+
+    fn within<T>(&self, name: &str, bounds: Bounds<T>, value: T) -> Result<(), ConfigError>
+    where
+        T: Copy + PartialOrd + Display,
+    {
+        let error =
+            |error: ConfigError| self.error(format!("{name} {}", error.value), &error.allowed);
+        bounds.check("classes", value).map_err(error)
     }
 
     fn validate(&self, is_leaf: bool) -> Result<(), ConfigError> {
@@ -128,21 +145,16 @@ impl HtbClass {
         if let Some(ceil) = self.ceil.filter(|ceil| *ceil < self.rate) {
             return Err(self.error(format!("ceil {ceil}"), "a ceil of at least the class's rate"));
         }
-        if self.prio > 7 {
-            return Err(self.error(format!("prio {}", self.prio), "a prio from 0 to 7"));
-        }
+        self.within("prio", Self::PRIO, self.prio)?;
         for (name, burst) in [("burst", self.burst), ("cburst", self.cburst)] {
-            if burst == Some(Bytes(0)) {
-                return Err(self.error(format!("{name} 0 B"), "at least 1 B"));
+            if let Some(burst) = burst {
+                self.within(name, Self::BURST, burst)?;
             }
         }
-        if self.quantum.is_some_and(|quantum| quantum == Bytes(0) || quantum > Bytes(1 << 24)) {
-            let quantum = self.quantum.unwrap_or_default();
-            return Err(self.error(format!("quantum {quantum}"), "from 1 B to 16 MiB"));
+        if let Some(quantum) = self.quantum {
+            self.within("quantum", FqCoDelConfig::QUANTUM, quantum)?;
         }
-        if let Some(dscp) = self.matches.dscp.iter().find(|dscp| **dscp > 63) {
-            return Err(self.error(format!("dscp {dscp}"), "code points from 0 to 63"));
-        }
+        self.matches.dscp.iter().try_for_each(|dscp| self.within("dscp", DSCP, *dscp))?;
         if !is_leaf && self.queue.is_some() {
             return Err(self.error("queue", "queues of classes without children"));
         }

@@ -286,7 +286,7 @@ fn errors_name_the_class() {
         ),
         (vec![inner("x", "y", 1, 1), inner("y", "x", 1, 1)], None, "classes is x: its parents"),
         (vec![leaf("root", "", 1, 1, 4), a()], None, "classes is root: dscp, hosts or flows"),
-        (vec![root(), HtbClass { prio: 8, ..a() }], None, "classes is a: prio 8; allowed: a prio"),
+        (vec![root(), HtbClass { prio: 8, ..a() }], None, "classes is a: prio 8; allowed: 0 to 7"),
         (vec![root(), a()], Some("root"), "default is root; allowed: the name of a class without"),
         (
             vec![HtbClass {

@@ -159,7 +159,7 @@ fn values_out_of_range_are_refused() {
     let update = Pi2Config { update: Span::ZERO, ..good.clone() };
     assert_eq!(said(update), "update is 0 s; allowed: at least 1 us");
     let alpha = Pi2Config { alpha: -0.5, ..good.clone() };
-    assert_eq!(said(alpha), "alpha is -0.5; allowed: from 0 to 1000 per second");
+    assert_eq!(said(alpha), "alpha is -0.5; allowed: 0 to 1000 per second");
     let coupling = Pi2Config { coupling: 0.5, ..good };
-    assert_eq!(said(coupling), "coupling is 0.5; allowed: from 1 to 100");
+    assert_eq!(said(coupling), "coupling is 0.5; allowed: 1 to 100");
 }

@@ -236,7 +236,7 @@ fn a_perturbation_drops_what_its_new_queue_has_no_room_for() {
 #[test]
 fn values_out_of_range_are_refused() {
     let said = |config: SfqConfig| config.validate().unwrap_err().to_string();
-    assert_eq!(said(SfqConfig { queues: 0, ..config() }), "queues is 0; allowed: from 1 to 65536");
+    assert_eq!(said(SfqConfig { queues: 0, ..config() }), "queues is 0; allowed: 1 to 65536");
     let depth = SfqConfig { depth: 0, ..config() };
     assert_eq!(said(depth), "depth is 0 packets; allowed: at least 1 packet");
     let perturb = SfqConfig { perturb: Some(Span::ZERO), ..config() };

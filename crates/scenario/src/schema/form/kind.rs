@@ -5,10 +5,11 @@ use crate::InputError;
 use crate::fields::Fields;
 use crate::quantity::Quantity;
 use crate::shape::Shape;
+use anabranch_endpoint::Bounds;
 use anabranch_units::Bytes;
 use std::fmt::Display;
 use std::marker::PhantomData;
-use std::ops::RangeInclusive;
+use std::ops::Bound;
 use toml::Value;
 
 /// A kind of value that a field may have.
@@ -53,8 +54,14 @@ impl Kind for Boolean {
     }
 }
 
-/// A whole number within a range.
-pub(crate) struct Integer<N>(pub RangeInclusive<N>);
+/// A whole number within bounds. Only a type as wide as the numbers of TOML goes without an end.
+pub(crate) struct Integer<N>(Bounds<N>);
+
+/// A whole number within these bounds: a constant of the engine that owns the setting, or a range
+/// where scenarios own it.
+pub(crate) fn integer<N>(bounds: impl Into<Bounds<N>>) -> Integer<N> {
+    Integer(bounds.into())
+}
 
 /// What the numbers of TOML are converted from and to.
 fn to_i64<N: TryInto<i64>>(n: N) -> i64 {
@@ -68,11 +75,21 @@ where
     type Value = N;
 
     fn shape(&self) -> Shape {
-        Shape::Integer(to_i64(*self.0.start()), to_i64(*self.0.end()))
+        let least = match self.0.least() {
+            Bound::Included(n) => to_i64(n),
+            Bound::Excluded(n) => to_i64(n).saturating_add(1),
+            Bound::Unbounded => i64::MIN,
+        };
+        let most = match self.0.most() {
+            Bound::Included(n) => to_i64(n),
+            Bound::Excluded(n) => to_i64(n).saturating_sub(1),
+            Bound::Unbounded => i64::MAX,
+        };
+        Shape::Integer(least, most)
     }
 
     fn read(&self, f: &Fields<'_>, name: &'static str) -> Result<Option<N>, InputError> {
-        f.integer(name, self.0.clone())
+        f.integer(name, self.0)
     }
 
     fn write(&self, value: &N) -> Value {
@@ -87,7 +104,7 @@ impl Kind for Probability {
     type Value = f64;
 
     fn shape(&self) -> Shape {
-        Shape::Number(0.0, 1.0)
+        Shape::share()
     }
 
     fn read(&self, f: &Fields<'_>, name: &'static str) -> Result<Option<f64>, InputError> {
@@ -99,40 +116,23 @@ impl Kind for Probability {
     }
 }
 
-/// A number; its bounds are checked where they are known.
-pub(crate) struct Number;
+/// A number within bounds.
+pub(crate) struct Number(Bounds<f64>);
+
+/// A number within these bounds.
+pub(crate) fn number(bounds: impl Into<Bounds<f64>>) -> Number {
+    Number(bounds.into())
+}
 
 impl Kind for Number {
     type Value = f64;
 
     fn shape(&self) -> Shape {
-        Shape::Number(f64::NEG_INFINITY, f64::INFINITY)
+        Shape::Number(self.0)
     }
 
     fn read(&self, f: &Fields<'_>, name: &'static str) -> Result<Option<f64>, InputError> {
-        f.number(name)
-    }
-
-    fn write(&self, value: &f64) -> Value {
-        Value::Float(*value)
-    }
-}
-
-/// A number within a range; the words say what is allowed.
-pub(crate) struct Within(pub RangeInclusive<f64>, pub &'static str);
-
-impl Kind for Within {
-    type Value = f64;
-
-    fn shape(&self) -> Shape {
-        Shape::Number(*self.0.start(), *self.0.end())
-    }
-
-    fn read(&self, f: &Fields<'_>, name: &'static str) -> Result<Option<f64>, InputError> {
-        match f.number(name)? {
-            Some(n) if !self.0.contains(&n) => Err(f.error(name, self.1)),
-            given => Ok(given),
-        }
+        f.number(name, self.0)
     }
 
     fn write(&self, value: &f64) -> Value {
@@ -171,19 +171,19 @@ impl<Q: Quantity> Kind for Measure<Q> {
 
 /// A number of octets, which the program keeps as a plain number.
 pub(crate) struct Octets<N> {
-    /// What the error says of a number that does not fit; empty for the range of the type.
-    pub allowed: &'static str,
+    /// The engine's bounds, if its type says not all.
+    bounds: Option<Bounds<Bytes>>,
     number: PhantomData<N>,
 }
 
 /// A number of octets that fits the type.
 pub(crate) fn octets<N>() -> Octets<N> {
-    octets_in("")
+    Octets { bounds: None, number: PhantomData }
 }
 
-/// Makes the kind of a number of octets whose error says these words.
-pub(crate) fn octets_in<N>(allowed: &'static str) -> Octets<N> {
-    Octets { allowed, number: PhantomData }
+/// A number of octets within these bounds.
+pub(crate) fn octets_in<N>(bounds: Bounds<Bytes>) -> Octets<N> {
+    Octets { bounds: Some(bounds), number: PhantomData }
 }
 
 impl<N: TryFrom<u64> + Into<u64> + Copy> Kind for Octets<N> {
@@ -194,12 +194,12 @@ impl<N: TryFrom<u64> + Into<u64> + Copy> Kind for Octets<N> {
     }
 
     fn read(&self, f: &Fields<'_>, name: &'static str) -> Result<Option<N>, InputError> {
-        let most = || match self.allowed {
-            "" => f.error(name, format!("0 B to {}", Bytes(u64::MAX >> (64 - 8 * size_of::<N>())))),
-            allowed => f.error(name, allowed),
-        };
-        let octets: Option<Bytes> = f.quantity(name)?;
-        octets.map(|octets| N::try_from(octets.0).map_err(|_| most())).transpose()
+        let Some(octets) = f.quantity::<Bytes>(name)? else { return Ok(None) };
+        if let Some(bounds) = self.bounds {
+            f.within(name, bounds, octets)?;
+        }
+        let most = || format!("0 B to {}", Bytes(u64::MAX >> (64 - 8 * size_of::<N>())));
+        N::try_from(octets.0).map(Some).map_err(|_| f.error(name, most()))
     }
 
     fn write(&self, value: &N) -> Value {

@@ -1,42 +1,11 @@
 //! Options of window algorithms, which each algorithm lists itself.
 
-use super::{Form, Kind, Within};
+use super::Form;
 use crate::InputError;
-use crate::shape::Shape;
 use anabranch_congestion::OptionForm;
 use anabranch_units::Span;
 use std::fmt::Display;
 use std::ops::RangeInclusive;
-use toml::Value;
-
-/// A number within a range, with the message that its bounds make.
-struct Ranged(RangeInclusive<f64>);
-
-impl Kind for Ranged {
-    type Value = f64;
-
-    fn shape(&self) -> Shape {
-        Within(self.0.clone(), "").shape()
-    }
-
-    fn read(
-        &self,
-        f: &crate::fields::Fields<'_>,
-        name: &'static str,
-    ) -> Result<Option<f64>, InputError> {
-        let (least, most) = (self.0.start(), self.0.end());
-        match f.number(name)? {
-            Some(n) if !self.0.contains(&n) => {
-                Err(f.error(name, format!("a number from {least} to {most}")))
-            }
-            given => Ok(given),
-        }
-    }
-
-    fn write(&self, value: &f64) -> Value {
-        Value::Float(*value)
-    }
-}
 
 impl OptionForm for Form<'_> {
     type Error = InputError;
@@ -67,7 +36,7 @@ impl OptionForm for Form<'_> {
         range: RangeInclusive<f64>,
         value: &mut f64,
     ) -> Result<(), InputError> {
-        self.set(name, Ranged(range), value)
+        Form::number(self, name, range, value)
     }
 
     fn probability(&mut self, name: &'static str, value: &mut f64) -> Result<(), InputError> {

@@ -151,7 +151,7 @@ fn errors_name_file_field_value_and_what_is_allowed() {
         ),
         (
             "queue = { kind = \"pie\", alpha = -1 }",
-            "field `links[0].queue.alpha`: value `-1`: allowed: from 0 to 1000",
+            "field `links[0].queue.alpha`: value `-1`: allowed: a number from 0 to 1000",
         ),
         (
             "queue = { kind = \"pie\", update = \"1 ps\" }",
@@ -167,7 +167,7 @@ fn errors_name_file_field_value_and_what_is_allowed() {
         ),
         (
             "queue = { kind = \"pi2\", coupling = 0.5 }",
-            "field `links[0].queue.coupling`: value `0.5`: allowed: from 1 to 100",
+            "field `links[0].queue.coupling`: value `0.5`: allowed: a number from 1 to 100",
         ),
         (
             "queue = { kind = \"dualpi2\", update = \"999 ns\" }",
@@ -215,7 +215,7 @@ fn errors_name_file_field_value_and_what_is_allowed() {
         ),
         (
             "queue = { kind = \"cake\", mpu = \"1 kB\" }",
-            "field `links[0].queue.mpu`: value `1000 B`: allowed: at most 256 B",
+            "field `links[0].queue.mpu`: value `1 kB`: allowed: at most 256 B",
         ),
         (
             "queue = { kind = \"cake\", rate = \"100 bit/s\" }",
@@ -276,11 +276,11 @@ fn errors_name_file_field_value_and_what_is_allowed() {
         ("trace = { millis = [1] }\nschedule = { steps = [] }", "field `links[0].trace`"),
         (
             "token_bucket = { rate = \"1 Mbit/s\", burst = \"100 B\" }",
-            "field `links[0].token_bucket.burst`: value `100 B`: allowed: at least the MTU",
+            "field `links[0].token_bucket.burst`: value `100 B`: allowed: 1500 B to 1 TiB (the MTU at least)",
         ),
         (
             "impairments = [{ kind = \"jitter\", mean = \"1 ms\", correlation = 1.5 }]",
-            "field `links[0].impairments[0].correlation`: value `1.5`: allowed: from 0, below 1",
+            "field `links[0].impairments[0].correlation`: value `1.5`: allowed: a number from 0, below 1",
         ),
         (
             "impairments = [{ kind = \"outage\", intervals = [{ at = \"2 s\", for = \"0 s\" }] }]",

@@ -194,7 +194,7 @@ fn errors_name_file_field_value_and_what_is_allowed() {
         ("sizes = { law = \"empirical\", cdf = [[\"1 kB\", 0.5]] }", "field `flows[0].sizes.cdf`"),
         (
             "size = \"1 B\"\narrivals = { per_second = 0 }",
-            "field `flows[0].arrivals.per_second`: value `0`: allowed: flows in a second",
+            "field `flows[0].arrivals.per_second`: value `0`: allowed: a number above 0, at most",
         ),
         (
             "size = \"1 B\"\nstart_spread = \"1 s\"\narrivals = { per_second = 5 }",
