@@ -34,7 +34,7 @@ TCP = (
     Table("TcpRto", "flows.tcp.rto", "`tcp.rto`: bounds of the timeout (RFC 6298)."),
     Table("KeepAlive", "flows.tcp.keep_alive", "`tcp.keep_alive`: probes of idle connections."),
     Table("FastOpen", "flows.tcp.fast_open", "`tcp.fast_open`: TCP Fast Open (RFC 7413)."),
-    Table("Undo", "flows.tcp.undo", "`tcp.undo`: what undoes needless reductions of the window."),
+    Table("Undo", "flows.tcp.undo", "`tcp.undo`: what undoes spurious reductions of the window."),
     Table("Tcp", "flows.tcp", "`tcp`: the options of TCP, also of subflows of Multipath TCP."),
 )
 MPTCP = (Table("Mptcp", "flows.mptcp", "`mptcp`: the options beside those of its subflows."),)
@@ -42,7 +42,7 @@ SCTP = (
     Table("Rto", "flows.sctp.rto", "`sctp.rto`: bounds of the timeout (RFC 9260 §6.3.1)."),
     Table("ImmediateSacks", "flows.sctp.immediate_sacks", "`sctp.immediate_sacks` (RFC 7053)."),
     Table("Probing", "flows.sctp.probing", "`sctp.probing`: heartbeats to the alternates."),
-    Table("SctpUndo", "flows.sctp.undo", "`sctp.undo`: what undoes needless reductions."),
+    Table("SctpUndo", "flows.sctp.undo", "`sctp.undo`: what undoes spurious reductions."),
     Table("Concurrent", "flows.sctp.concurrent", "`sctp.concurrent`: data on all paths at once."),
     Table("Sctp", "flows.sctp", "`sctp`: the options of SCTP."),
 )

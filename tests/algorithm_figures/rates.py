@@ -209,9 +209,9 @@ def prague() -> Chart:
         tcp = {"receive_buffer": "1 GiB"}
         scalable = {"window": "prague", "ecn": "accurate", "ecn_codepoint": "ect1"}
         for n in range(flows):
-            starts = {"start": f"{n / flows:g} s"}
-            net.flow("a", "b", tcp=tcp | scalable, **starts)
-            net.flow("c", "d", tcp=tcp | {"window": "cubic", "ecn": "on"}, **starts)
+            start = f"{n / flows:g} s"
+            net.flow("a", "b", tcp=tcp | scalable, start=start)
+            net.flow("c", "d", tcp=tcp | {"window": "cubic", "ecn": "on"}, start=start)
         net.observe("received", interval="30 s")
         series = net.scenario().run().series
         rates = [float(np.diff(series[f"f{n}.received"]["value"])[-1]) for n in range(2 * flows)]
