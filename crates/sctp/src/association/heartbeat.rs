@@ -145,14 +145,13 @@ impl Association {
         // Data in the period stands for a heartbeat, unless it can give no RTT
         // sample: a path that carries retransmissions alone is idle (§8.3).
         let probe = self.config.probes().filter(|_| !self.sender.flight.is_empty());
-        let period = match (self.config.heartbeat_interval, probe) {
-            (None, _) => return,
-            (_, Some(probe)) => probe.interval / 2,
-            (Some(interval), None) => interval + self.paths[index].rtt.rto(),
-        };
-        match self.paths[index].last_fresh.map(|last| last + period) {
-            Some(idle_at) if idle_at > now => self.paths[index].heartbeat.set(idle_at),
-            _ => self.probe_by(now, index, probe.map_or(1, |probe| probe.burst)),
+        let Some(interval) = self.config.heartbeat_interval else { return };
+        let path = &self.paths[index];
+        let period = probe.map_or(interval + path.rtt.rto(), |probe| probe.interval / 2);
+        match path.last_fresh.filter(|last| *last + period > now) {
+            None => self.probe_by(now, index, probe.map_or(1, |probe| probe.burst)),
+            Some(last) if probe.is_some() => self.paths[index].heartbeat.set(last + period),
+            Some(last) => self.rest_from(now, last, index),
         }
     }
 

@@ -248,6 +248,29 @@ fn idle_paths_are_probed_each_interval() {
     }
 }
 
+/// §8.3: the period of a path begins anew with data that can measure its round trip, with jitter as
+/// between two heartbeats.
+#[test]
+fn a_path_that_carried_data_is_probed_a_period_after_it() {
+    let config = Config { confirm_paths: false, ..Config::rfc9260() };
+    let mut pair = pair(&config, 1, deliver);
+    let mut waits = Vec::new();
+    for n in 1..=6 {
+        let wrote = n * 100_000;
+        pair.drive(at_ms(wrote));
+        pair.client.write(1000);
+        pair.drive(at_ms(wrote + 99_999));
+        let mut sent = pair.log.iter().filter(|l| l.from == Side::Client && l.sent >= at_ms(wrote));
+        let is_probe = |packet| matches!(sctp(packet).chunks.first(), Some(Chunk::Heartbeat(_)));
+        let probe = sent.find(|l| is_probe(&l.packet)).expect("the path is idle for 99 s");
+        waits.push(probe.sent.as_millis() - wrote);
+    }
+    // The RTO is 1 s; a period that began before the data may be over during it.
+    assert!(waits.iter().all(|wait| *wait <= 31_500), "{waits:?}");
+    assert!(waits.iter().any(|wait| *wait >= 30_500), "{waits:?}");
+    assert!(waits.iter().all(|wait| *wait != 31_000), "{waits:?}");
+}
+
 /// Caro et al.: a timeout on a path is followed by a heartbeat to it.
 #[test]
 fn a_heartbeat_after_a_timeout_refreshes_the_rto() {
