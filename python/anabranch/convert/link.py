@@ -217,6 +217,6 @@ def unknown(file: str, what: str, word: str, known: Sequence[str], more: str = "
 def second_queue(file: str, kind: str) -> InputError:
     """The error of a second queue where netem, tbf or htb's classes have made the link's."""
     return InputError(
-        f"{file}: qdisc: `{kind}` below or beside another queue has no counterpart here: a link takes"
+        f"{file}: qdisc: `{kind}` beside another queue has no counterpart here: a link takes"
         " one queue besides a rate: put netem's delay on a second link"
     )
