@@ -153,6 +153,14 @@ def test_what_no_comparison_can_be_is_named(anabranch: Command, tmp_path: Path) 
 
 
 @pytest.mark.needs("live")
+@pytest.mark.parametrize("name", ["two-hosts.toml", "sweeps/windows.toml"])
+def test_who_compares_algorithms_is_sent_to_a_sweep(anabranch: Command, name: str) -> None:
+    result = anabranch("compare", Path(__file__).parents[1] / "examples" / name)
+    assert result.returncode == 2
+    for part in ("no host is external", "by `anabranch sweep`: docs/howto/compare.md"):
+        assert part in " ".join(result.stderr.split()), result.stderr
+
+
 def test_both_worlds_side_by_side(anabranch: Command, tmp_path: Path) -> None:
     """Our sender to a kernel, ten links at once: it sends again what it sends again in virtual
     time, for the same packets are lost."""

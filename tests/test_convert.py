@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import tomllib
@@ -29,7 +30,8 @@ def test_netem_is_a_link_with_impairments() -> None:
         " loss 0.3% duplicate 1% corrupt 0.1% limit 200 rate 5mbit"
     )
     assert link["rate"] == "5 Mbit/s" and link["delay"] == "0 s"
-    assert link["queue"] == {"kind": "droptail", "limit": "200 packets"}
+    # 5 Mbit/s x 100 ms are 42 packets of 1500 octets
+    assert link["queue"] == {"kind": "droptail", "limit": "158 packets"}
     assert link["impairments"] == [
         {"kind": "bernoulli", "rate": 0.003},
         {"kind": "duplicate", "probability": 0.01},
@@ -84,7 +86,64 @@ def test_htb_above_netem_and_both_ends_of_a_link() -> None:
     (link,) = links(commands)
     assert (link["rate"], link["delay"]) == ("10 Mbit/s", "5 ms")
     assert link["impairments"] == [{"kind": "bernoulli", "rate": 0.01}]
-    assert link["reverse"] == {"rate": "1 Mbit/s", "delay": "40 ms"}
+    assert link["queue"]["limit"] == "996 packets"
+    assert link["reverse"] == {
+        "rate": "1 Mbit/s",
+        "delay": "40 ms",
+        "queue": {"kind": "droptail", "limit": "997 packets"},
+    }
+
+
+@pytest.mark.parametrize(
+    ("words", "limit", "told"),
+    [
+        (
+            "delay 30ms rate 10mbit",
+            "975",
+            "At 10 Mbit/s the delay of 30 ms holds 25 packets",
+        ),
+        (
+            "delay 20ms reorder 25% rate 8mbit limit 50",
+            "40",
+            "8 Mbit/s the delay of 15 ms holds 10 packets",
+        ),
+        ("delay 50ms 5ms rate 12mbit limit 20", "1", "holds 50 .* has 1. The limit is too small"),
+        ("delay 30ms", "1000", "No rate is said, so the queue has the whole limit"),
+        ("rate 10mbit", "1000", ""),
+    ],
+)
+def test_of_netems_limit_the_queue_has_what_the_delay_leaves(
+    words: str, limit: str, told: str
+) -> None:
+    found = convert(f"tc qdisc add dev x root netem {words}", "text")
+    assert tomllib.loads(found.toml())["links"][0]["queue"]["limit"] == f"{limit} packets"
+    assert re.search(told, " ".join(found.notes)) if told else "limit" not in str(found.notes)
+
+
+def test_the_last_queue_of_tbf_and_netem_is_the_links() -> None:
+    commands = """
+tc qdisc add dev x root handle 1: {}
+tc qdisc add dev x parent 1:1 handle 10: {}
+"""
+    netem, tbf = "netem delay 30ms limit 100", "tbf rate 10mbit burst 10kb limit 60kb"
+    (link,) = links(commands.format(netem, tbf))
+    assert link["queue"]["limit"] == f"{60 * 1024} B"
+    (link,) = links(commands.format(tbf, netem))
+    assert link["queue"]["limit"] == "75 packets"
+
+
+def test_a_second_queue_below_netem_is_told_what_to_do() -> None:
+    commands = """
+tc qdisc add dev x root handle 1: htb default 10
+tc class add dev x parent 1: classid 1:10 htb rate 20mbit
+tc qdisc add dev x parent 1:10 handle 20: netem delay 10ms
+tc qdisc add dev x parent 20: fq_codel
+"""
+    told = (
+        "`fq_codel|fq-codel`.*a link takes one queue besides a rate: put netem's delay on a second"
+    )
+    with pytest.raises(InputError, match=told):
+        convert(commands, "script.sh")
 
 
 def test_what_is_converted_behaves_so() -> None:
@@ -166,6 +225,11 @@ tc qdisc add dev y root cake bandwidth 20mbit besteffort ingress wash rtt 50ms m
         ("netem reorder 25%", "reorder.*`25%`.*with a delay.*delay 10ms reorder 25%"),
         ("netem delay 10ms 2ms reorder 25%", "reorder with jitter.*by itself"),
         ("netem delay 1ms slot 5ms", "slot"),
+        ("netem dealy 10ms", "`dealy`.*known are limit, delay.*did you mean `delay`"),
+        ("tbf rate 1mbit burst 10kb latecny 5ms", "latency"),
+        ("tbf rate 1mbit burst 10kb limit 5kb pekrate 2mbit", "did you mean `peakrate`"),
+        ("fq_codl limit 5", "`fq_codl`.*did you mean `fq_codel`"),
+        ("fq_codel tarket 5ms", "did you mean `target`"),
         ("netem delay fast", "a time, as 10ms"),
         ("netem loss 120%", "0% to 100%"),
         ("tbf rate 1mbit latency 5ms", "burst"),

@@ -144,7 +144,7 @@ def test_commands_of_the_overview(
 
 @pytest.mark.parametrize(
     ("page", "outputs", "figure"),
-    [("howto/failover.md", 4, "failover.pdf"), ("tutorial.md", 3, "first.pdf")],
+    [("howto/failover.md", 5, "failover.pdf"), ("tutorial.md", 3, "first.pdf")],
 )
 def test_a_page_shows_what_its_programs_print(
     page: str, outputs: int, figure: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -174,6 +174,26 @@ def test_a_page_shows_what_its_programs_print(
         printed = done.stdout
     assert compared == outputs
     assert (tmp_path / figure).read_bytes().startswith(b"%PDF")
+
+
+def test_defaults_of_the_page_of_failover_are_told_where_they_stand() -> None:
+    """A row of a standard that is named exists, and one of them has the test that is named."""
+    text = (ROOT / "docs/howto/failover.md").read_text(encoding="utf-8")
+    rows = [line.split(" | ") for line in text.splitlines() if "](../standards/" in line]
+    assert len(rows) == 11
+    for *_, places, test in rows:
+        found = ""
+        for cell, standard in re.findall(r"\[([^]]+)\]\(\.\./standards/(\w+\.md)", places):
+            table = (ROOT / "docs/standards" / standard).read_text(encoding="utf-8")
+            for part in cell.split("; "):
+                section, numbers = part.removeprefix("§").split(": ")
+                below = table.split(f"\n## {section}\n")[1].split("\n## ")[0]
+                for number in re.findall(r"\d+", numbers):
+                    (row,) = (
+                        each for each in below.splitlines() if each.startswith(f"| {number} |")
+                    )
+                    found += row
+        assert (name := re.search(r"`(\w+)`", test)) and f"`{name[1]}`" in found, (places, test)
 
 
 def _without_ends(text: str) -> list[str]:

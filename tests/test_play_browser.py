@@ -317,6 +317,41 @@ def test_the_lab_opens_its_exercises(chromium: Any, played: Server) -> None:
         assert tab.locator(".exercise").count() == 0
 
 
+SHOWN = """(at) => {
+  const box = document.querySelector(at).getBoundingClientRect();
+  const panel = document.querySelector(".side").getBoundingClientRect();
+  return box.top >= panel.top - 1 && box.bottom <= panel.bottom + 1;
+}"""
+
+
+@pytest.mark.parametrize("width", [1400, 390])
+def test_the_panel_of_the_lab_follows_the_reader(chromium: Any, played: Server, width: int) -> None:
+    """What there is to see comes into view where it is opened; a new exercise begins at its top."""
+    state = "#scenario=lab:slow-start&lab=slow-start"
+    with page(chromium, played, state, width=width) as tab:
+        tab.set_viewport_size({"width": width, "height": 500})
+        panel = tab.locator(".side")
+        # The line with its title stands at the lower edge of the panel.
+        tab.evaluate(
+            """() => {
+              const panel = document.querySelector(".side");
+              const line = document.querySelector(".exercise summary").getBoundingClientRect();
+              panel.scrollTop += line.bottom - panel.getBoundingClientRect().bottom;
+            }"""
+        )
+        before = panel.evaluate("it => it.scrollTop")
+        tab.locator(".exercise summary").evaluate("it => it.click()")
+        tab.wait_for_function(
+            "(was) => document.querySelector('.side').scrollTop > was", arg=before
+        )
+        assert tab.evaluate(SHOWN, ".exercise details summary")
+        tab.locator(".exercise nav button", has_text="The sawtooth").click()
+        tab.wait_for_function(
+            "() => document.querySelector('#exercise-title').textContent === 'The sawtooth'"
+        )
+        tab.wait_for_function("() => document.querySelector('.side').scrollTop === 0")
+
+
 def test_another_scenario_leaves_the_lab_open(chromium: Any, played: Server) -> None:
     """With its exercise, where it has one; only the button closes the lab."""
     with page(chromium, played, "#scenario=lab:slow-start&lab=slow-start") as tab:

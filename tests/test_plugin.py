@@ -85,6 +85,23 @@ def test_the_folder_is_tested_and_documented_without_a_network(folder: Path) -> 
 
 
 @cargo_needed
+def test_its_tests_hold_for_other_defaults(folder: Path) -> None:
+    """Which are the first that an author changes."""
+    law = folder / "src" / "lib.rs"
+    text = law.read_text(encoding="utf-8")
+    defaults = {'"increase", 1.0,': '"increase", 3.0,', '"decrease", 0.5,': '"decrease", 0.8,'}
+    assert all(text.count(default) == 1 for default in defaults)
+    changed = text
+    for default, other in defaults.items():
+        changed = changed.replace(default, other)
+    try:
+        law.write_text(changed, encoding="utf-8")
+        cargo(folder, "test")
+    finally:
+        law.write_text(text, encoding="utf-8")
+
+
+@cargo_needed
 def test_its_scenario_runs_and_its_law_keeps_what_every_one_must(
     anabranch: Command, folder: Path, library: str, tmp_path: Path
 ) -> None:

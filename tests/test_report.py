@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+import tomllib
 import urllib.request
 import webbrowser
 from pathlib import Path
@@ -21,7 +22,7 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anabranch import Scenario, looks, report, si
+from anabranch import InputError, Scenario, looks, report, si
 from anabranch.commands.view import view
 from anabranch.figures import Plot
 from anabranch.looks import Look
@@ -38,6 +39,8 @@ from anabranch.studies.results import FigureEntry, StudyResult
 from anabranch.sweep import Metric, Parameter, Replications, Sweep
 from anabranch.verdicts import Claim, Statement, near
 from conftest import TWO_HOSTS, Command
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
 
 TWO_PATHS = """
 hosts = [{ name = "a", interfaces = ["x", "y"] }, { name = "b", interfaces = ["x", "y"] }]
@@ -110,11 +113,39 @@ def test_the_explorer_has_each_path(protocol: str, lanes: set[str]) -> None:
 def test_explored_adds_what_is_missing_and_changes_nothing() -> None:
     plain = Scenario(TWO_HOSTS)
     explored = plain.explored()
-    assert explored.text.count('what = "cwnd"') == 1  # observed already
-    assert explored.text.count('what = "queue"') == 1
+    assert explored.resolved().count('what = "cwnd"') == 1  # observed already
+    assert explored.resolved().count('what = "queue"') == 1
+    assert explored.explored() == explored
     runs = [each.run(seed=4, trace_hash=True) for each in (plain, explored)]
     assert runs[0].run["trace_hash"] == runs[1].run["trace_hash"]
     assert runs[0].flows == runs[1].flows
+
+
+@pytest.mark.parametrize(
+    ("example", "change"),
+    [
+        ("mptcp-failover", "flows.0.tcp.profile=linux"),
+        ("sctp-multihoming", "flows.0.sctp.preset=rfc2960"),
+        ("two-hosts", "flows.0.protocol=sctp"),
+    ],
+)
+def test_an_explored_scenario_takes_profiles_and_presets(example: str, change: str) -> None:
+    scenario = Scenario.load(EXAMPLES / f"{example}.toml")
+    orders = [scenario.set(change).explored(), scenario.explored().set(change), scenario]
+    hashes = [each.run(trace_hash=True).run["trace_hash"] for each in orders]
+    assert hashes[0] == hashes[1] != hashes[2]
+    assert orders[0].resolved() == orders[1].resolved()
+
+
+def test_an_explored_scenario_keeps_its_own_observations_and_lists_written_in_a_line() -> None:
+    plain = Scenario('observe = [{ what = "cwnd", flow = "f", interval = "1 s" }]\n' + TWO_PATHS)
+    explored = plain.explored().set("observe.0.interval=2 s", "flows.0.name=g")
+    with pytest.raises(InputError, match=r"observe\[0\].flow"):
+        explored.run()
+    explored = explored.set("observe.0.flow=g")
+    observed = tomllib.loads(explored.resolved())["observe"]
+    assert observed[0] == {"what": "cwnd", "flow": "g", "interval": "2 s"}
+    assert {"what": "packets"} in observed
 
 
 def test_a_report_links_what_lies_beside_it(anabranch: Command, two_hosts: Path) -> None:

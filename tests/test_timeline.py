@@ -173,6 +173,39 @@ def test_subflows_join_and_addresses_are_announced() -> None:
     assert {row.path for row in joins + opened} <= paths
 
 
+DEAD = 'impairments=[{ kind = "outage", intervals = [{ at = "0 s", for = "2 s" }] }]'
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ((f"links.0.{DEAD}",), ["SYN sent", "SYN sent again", "SYN sent again"]),
+        (
+            (f"links.0.reverse={{ {DEAD} }}",),
+            ["SYN sent", "SYN-ACK sent", "SYN sent again", *["SYN-ACK sent again"] * 2],
+        ),
+        (
+            (f"links.0.{DEAD}", "flows.f.protocol=sctp"),
+            ["INIT sent", "INIT sent again", "INIT sent again"],
+        ),
+    ],
+)
+def test_a_repeated_syn_is_sent_again_and_no_timeout_of_data(
+    changes: tuple[str, ...], told: list[str]
+) -> None:
+    run = Scenario(TWO_HOSTS).explored().set(*changes).run()
+    events = run.timeline()
+    sent = [e.detail for e in events if e.kind == "handshake" and " sent" in e.detail]
+    assert sent[: len(told)] == told
+    again = [e for e in events if e.detail.endswith("again") and e.kind == "handshake"]
+    assert len(again) == sum("again" in each for each in told)
+    (flow_row,) = run.flows
+    assert flow_row.timeouts == len([e for e in events if e.kind == "timeout"])
+    assert flow_row.retransmitted_packets == sum(
+        int(e.detail.split()[0].replace(",", "")) for e in events if e.kind == "retransmission"
+    )
+
+
 def test_losses_and_retransmissions_are_told_in_bursts() -> None:
     run = Scenario(TWO_HOSTS).explored().run(seed=3)
     events = run.timeline()

@@ -183,16 +183,31 @@ def points(file: Path, assignments: Sequence[str]) -> tuple[list[Point], int | N
             if parameter.name in RESERVED:
                 allowed = f"a name that is none of {', '.join(COLUMNS)}"
                 raise InputError.about(str(file), "parameters.name", parameter.name, allowed)
+        found = [
+            Point(point.labels, Scenario(point.scenario, str(file))) for point in sweep.points()
+        ]
+        _has_kernels(file, found)
         rule = sweep.replications
         if rule.metric is not None:
             allowed = "a number: a live run's length is known before it begins"
             raise InputError.about(str(file), "replications", "a rule", allowed)
-        found = [
-            Point(point.labels, Scenario(point.scenario, str(file))) for point in sweep.points()
-        ]
         return found, rule.most
     scenario = load(file).set(*assignments)
-    return [Point({}, Scenario(scenario.resolved(), str(file)))], None
+    found = [Point({}, Scenario(scenario.resolved(), str(file)))]
+    _has_kernels(file, found)
+    return found, None
+
+
+def _has_kernels(file: Path, found: Sequence[Point]) -> None:
+    """Refuses points without an external host, whose author may want another command."""
+    for point in found:
+        hosts = tomllib.loads(point.scenario.text).get("hosts", ())
+        if not any(isinstance(host, Mapping) and host.get("external") for host in hosts):
+            raise InputError(
+                f"{file}: no host is external (`external = true`): `compare` runs one scenario in"
+                " the simulator and live, where external hosts have the kernel's stack. Algorithms"
+                " are compared with each other by `anabranch sweep`: docs/howto/compare.md"
+            )
 
 
 def _is_sweep(file: Path) -> bool:

@@ -132,6 +132,23 @@ def dotted(assignment: str) -> str:
     return INDEX.sub(r".\1", key) + equals + value
 
 
+def _exploring(resolved: Mapping[str, Any]) -> str:
+    """What a scenario observes and the explorer shows, as TOML: entries of its own come first."""
+    own = list(resolved.get("observe", ()))
+    whole = {entry["what"] for entry in own if len(entry) == 1}
+    wanted: tuple[str, ...] = EXPLORED
+    if any(flow["protocol"] != "tcp" for flow in resolved.get("flows", ())):
+        wanted += EXPLORED_PATHS
+    entries = own + [{"what": each} for each in wanted if each not in whole]
+    tables = (
+        ", ".join(
+            f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in entry.items()
+        )
+        for entry in entries
+    )
+    return f"[{', '.join(f'{{ {table} }}' for table in tables)}]"
+
+
 @dataclass(frozen=True)
 class Scenario:
     """The text of a scenario, where it came from, and the overrides on top."""
@@ -139,6 +156,8 @@ class Scenario:
     text: str
     file: str = "<text>"
     overrides: tuple[str, ...] = field(default=())
+    exploring: bool = field(default=False, kw_only=True)
+    """Whether it also observes what the explorer shows: `explored` makes such a scenario."""
 
     @classmethod
     def load(cls, path: str | Path) -> Scenario:
@@ -163,24 +182,23 @@ class Scenario:
 
     def _source(self) -> tuple[str, str, list[str]]:
         """What every call of the core begins with: text, file and overrides."""
-        return self.toml(), self.file, list(self.overrides)
+        text, overrides = self.toml(), list(self.overrides)
+        if self.exploring:
+            with guarded():
+                resolved = core.resolve(text, self.file, overrides)
+            overrides.append(f"observe={_exploring(tomllib.loads(resolved))}")
+        return text, self.file, overrides
 
     def resolved(self) -> str:
         """The scenario with every default written out, as TOML that can be run again."""
         with guarded():
             return core.resolve(*self._source())
 
-    def explored(self) -> Scenario:
-        """The same scenario, resolved, that also observes what the report's time-sequence
-        explorer shows: packets, windows, round-trip times and queues of everything."""
-        text = self.resolved()
-        fields = tomllib.loads(text)
-        whole = {field["what"] for field in fields.get("observe", ()) if len(field) == 1}
-        wanted: tuple[str, ...] = EXPLORED
-        if any(flow["protocol"] != "tcp" for flow in fields.get("flows", ())):
-            wanted += EXPLORED_PATHS
-        more = "".join(f'\n[[observe]]\nwhat = "{each}"\n' for each in wanted if each not in whole)
-        return Scenario(text + more, self.file)
+    def explored(self) -> Self:
+        """The same scenario that also observes what the report's time-sequence explorer shows:
+        packets, windows, round-trip times and queues of everything. It takes overrides as the
+        scenario itself does, profiles and presets too."""
+        return replace(self, exploring=True)
 
     def warnings(self) -> list[str]:
         """Fields whose values are allowed and likely to do harm, or nothing at all."""

@@ -154,15 +154,44 @@ def _end(result: Recorded, flow: str, finish_s: float | None) -> float | None:
 def _happened(result: Recorded) -> Iterator[Event]:
     """What was observed as `events`, in the lane of its flow or path; what happened at the end that
     receives the data has a lane of its own."""
+    waiting: dict[tuple[str | None, ...], str] = {}
     for row in result.events:
         if _is_state(row):
             continue
         lane = f"{row.flow}.{row.path}" if row.path else row.flow
         if row.end == "receiver":
             lane = f"{lane} (at {row.host})"
-        detail = row.event if row.count == 1 else f"{row.event}, {row.count:,} times"
+        said = f"{row.event} again" if _is_repeated(row, waiting) else row.event
+        detail = said if row.count == 1 else f"{said}, {row.count:,} times"
         until = row.until_s if row.until_s > row.time_s else None
         yield Event(row.time_s, until, lane, row.kind, detail, row.host, row.cause or "")
+
+
+ANSWERS = {
+    "SYN sent": "SYN-ACK received",
+    "SYN with MP_JOIN sent": "SYN-ACK with MP_JOIN received",
+    "SYN-ACK sent": "",
+    "SYN-ACK with MP_JOIN sent": "",
+    "INIT sent": "INIT ACK received",
+    "COOKIE ECHO sent": "COOKIE ACK received",
+}
+"""What opens a connection, and the event that answers it, where there is one."""
+
+
+def _is_repeated(row: FlowEvent, waiting: dict[tuple[str | None, ...], str]) -> bool:
+    """Whether the packet of a handshake was sent before and not answered; notes in `waiting` what
+    was sent, with the answer that ends it."""
+    where = (row.flow, row.path, row.host)
+    for key in [
+        key for key, answer in waiting.items() if (*key[:3], answer) == (*where, row.event)
+    ]:
+        del waiting[key]
+    if row.event not in ANSWERS:
+        return False
+    key = (*where, row.event)
+    known = key in waiting
+    waiting[key] = ANSWERS[row.event]
+    return known
 
 
 def _is_state(row: FlowEvent) -> bool:

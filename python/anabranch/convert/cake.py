@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from anabranch.convert.link import Way, bits, no_counterpart, plain, seconds
+from anabranch.convert.link import Way, bits, no_counterpart, plain, second_queue, seconds
 from anabranch.convert.words import BITS, SIZES, TIMES, Words
 from anabranch.errors import InputError
 
@@ -103,8 +103,7 @@ def cake(words: Words, way: Way, notes: list[str]) -> None:
         overhead = ETHERNET
     queue |= {"overhead": overhead} if overhead else {}
     if way.queue is not None:
-        instead = "of netem, tbf and another queue a link has one"
-        raise no_counterpart(words.place, "qdisc below another", "cake", instead)
+        raise second_queue(words.place, "cake")
     way.queue = queue
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from anabranch.convert.link import Way, no_counterpart
+from anabranch.convert.link import Way, second_queue
 
 
 @dataclass
@@ -26,8 +26,7 @@ class Tree:
         if not self.classes:
             return
         if way.queue is not None:
-            instead = "of netem, tbf and htb with classes a link has one"
-            raise no_counterpart(place, "qdisc below another", str(way.queue["kind"]), instead)
+            raise second_queue(place, "htb")
         default = self.default if self.default in self.classes else None
         parents = {fields.get("parent") for fields in self.classes.values()}
         leaves = [fields for name, fields in self.classes.items() if name not in parents]

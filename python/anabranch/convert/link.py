@@ -10,6 +10,17 @@ from pathlib import Path
 from typing import Any
 
 from anabranch.errors import InputError
+from anabranch.nearest import nearest
+
+
+@dataclass(frozen=True)
+class Netem:
+    """What netem holds: packets that are delayed, and those that wait behind them."""
+
+    limit: Decimal
+    """Of both together, in packets."""
+    delay: Decimal
+    """Its mean, in seconds."""
 
 
 @dataclass
@@ -22,6 +33,8 @@ class Way:
     delay: str | None = None
     queue: dict[str, Any] | None = None
     token_bucket: dict[str, Any] | None = None
+    netem: Netem | None = None
+    """Of which the queue is made, where netem was the last to say one."""
     impairments: list[dict[str, Any]] = field(default_factory=list)
 
     def beside(self, folder: Path) -> Way:
@@ -171,6 +184,16 @@ def bits(value: Decimal) -> str:
     return f"{plain(value)} bit/s"
 
 
+def bits_per_second(rate: str) -> Decimal:
+    """The number of a rate that `bits` wrote.
+
+    >>> bits_per_second("10 Mbit/s")
+    Decimal('10000000')
+    """
+    number, unit = rate.split()
+    return Decimal(number) * {"b": 1, "k": 10**3, "M": 10**6, "G": 10**9}[unit[0]]
+
+
 def share(value: Decimal) -> Decimal:
     """Makes a probability of a percentage."""
     return value / 100
@@ -179,3 +202,21 @@ def share(value: Decimal) -> Decimal:
 def no_counterpart(file: str, what: str, value: str, instead: str) -> InputError:
     """The error of what cannot be said here."""
     return InputError(f"{file}: {what}: value `{value}` has no counterpart here: {instead}")
+
+
+def unknown(file: str, what: str, word: str, known: Sequence[str], more: str = "") -> InputError:
+    """The error of a word that is no option that is known, with the nearest of them."""
+    instead = (
+        f"known are {', '.join(known)}" if known else f"it is no option of {what} that is known"
+    )
+    meant = nearest(word, known)
+    hints = [f"did you mean `{meant}`?"] if meant else []
+    return no_counterpart(file, what, word, "; ".join([instead, *filter(None, [more]), *hints]))
+
+
+def second_queue(file: str, kind: str) -> InputError:
+    """The error of a second queue where netem, tbf or htb's classes have made the link's."""
+    return InputError(
+        f"{file}: qdisc: `{kind}` beside another queue has no counterpart here: a link takes"
+        " one queue besides a rate: put netem's delay on a second link"
+    )

@@ -9,26 +9,32 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable, Mapping
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal
 
 from anabranch.convert.cake import cake
 from anabranch.convert.classes import Tree
 from anabranch.convert.link import (
     Converted,
     Link,
+    Netem,
     Way,
     bits,
+    bits_per_second,
     no_counterpart,
     plain,
+    second_queue,
     seconds,
+    unknown,
 )
 from anabranch.convert.words import BITS, SIZES, TIMES, Words, quantity
 from anabranch.errors import InputError
 
 _Law = Callable[[Words, Way, list[str]], None]
 """What reads the words of a discipline behind its name."""
-NETEM_LIMIT = "1000 packets"
-"""Of netem without `limit`."""
+NETEM_LIMIT = Decimal(1000)
+"""Of netem without `limit`, in packets."""
+PACKET = 1500
+"""Octets of the packets that are counted: full ones of Ethernet."""
 
 
 def tc(text: str, file: str, ends: tuple[str, str], line: str) -> Converted:
@@ -51,6 +57,8 @@ def tc(text: str, file: str, ends: tuple[str, str], line: str) -> Converted:
         raise InputError.about(file, "dev", ", ".join(ways), allowed)
     for device, tree in trees.items():
         _classes(file, tree, ways[device], notes)
+    for way in ways.values():
+        _waiting(way, notes)
     there, back = (*ways.values(), Way())[:2]
     unsaid = [way.rate is None and way.token_bucket is None for way in (there, back)]
     if any(unsaid):
@@ -91,8 +99,7 @@ def _command(words: Words, ways: dict[str, Way], trees: dict[str, Tree], notes: 
         return
     law = words.take("qdisc", ", ".join(_LAWS))
     if law not in _LAWS and law != "htb":
-        instead = f"known are {', '.join(_NAMES)}; docs/queues.md has more queues"
-        raise no_counterpart(words.place, "qdisc", law, instead)
+        raise unknown(words.place, "qdisc", law, _NAMES, "docs/queues.md has more queues")
     way = ways.setdefault(device, Way())
     tree = trees.setdefault(device, Tree())
     if law == "htb":
@@ -104,8 +111,7 @@ def _command(words: Words, ways: dict[str, Way], trees: dict[str, Tree], notes: 
     else:
         _LAWS[law](words, way, notes)
     if words.peek():
-        instead = f"it is no option of {law} that is known"
-        raise no_counterpart(words.place, law, words.peek(), instead)
+        raise unknown(words.place, law, words.peek(), _OPTIONS.get(law, ()))
 
 
 def _filter(words: Words, tree: Tree) -> None:
@@ -152,18 +158,17 @@ def _classes(file: str, tree: Tree, way: Way, notes: list[str]) -> None:
     notes.append("htb's bursts are left out: the link sends at its rate.")
     if "queue" in only:
         if way.queue is not None:
-            instead = "of netem, tbf and another queue a link has one"
-            raise no_counterpart(file, "qdisc below another", only["queue"]["kind"], instead)
+            raise second_queue(file, only["queue"]["kind"])
         way.queue = only["queue"]
 
 
-def _netem(words: Words, way: Way, notes: list[str]) -> None:
-    delay, jitter, queue = Decimal(0), None, NETEM_LIMIT
+def _netem(words: Words, way: Way, _notes: list[str]) -> None:
+    delay, jitter, limit = Decimal(0), None, NETEM_LIMIT
     early = gap = Decimal(0)
     while words.peek():
         option = words.take()
         if option == "limit":
-            queue = f"{plain(words.number('limit', {'': 1}, 'a number of packets'))} packets"
+            limit = words.number("limit", {"": 1}, "a number of packets")
         elif option in ("delay", "latency"):
             delay, jitter = _delay(words)
         elif option == "distribution":
@@ -186,13 +191,34 @@ def _netem(words: Words, way: Way, notes: list[str]) -> None:
                 instead = "packets count with their IP header, without framing"
                 raise no_counterpart(words.place, "packet overhead", words.peek(), instead)
         else:
-            raise no_counterpart(words.place, "netem", option, "known are limit, delay, loss,"
-                                 " duplicate, corrupt, reorder, gap, rate")  # fmt: skip
+            raise unknown(words.place, "netem", option, _NETEM)
     if early or gap:
         _reordering(words.place, early, gap, delay, jitter)
     _delays(way, delay, jitter, early)
-    way.queue = {"kind": "droptail", "limit": queue}
-    notes.append("netem's limit counts packets that are delayed, too; a queue's those that wait.")
+    way.queue = {"kind": "droptail", "limit": f"{plain(limit)} packets"}
+    way.netem = Netem(limit, delay * (1 - early))
+
+
+def _waiting(way: Way, notes: list[str]) -> None:
+    """Of netem's limit the queue has what the delay leaves at the rate of the way."""
+    if way.netem is None or not way.netem.delay:
+        return
+    bucket = way.token_bucket or {}
+    rate = way.rate or bucket.get("rate")
+    counts = "netem's limit counts packets that are delayed, too; a queue's those that wait"
+    if rate is None:
+        notes.append(f"{counts}. No rate is said, so the queue has the whole limit.")
+        return
+    limit, delay = way.netem.limit, way.netem.delay
+    octets = bits_per_second(rate) * delay / 8
+    delayed = (octets / PACKET).to_integral_value(ROUND_HALF_UP)
+    left = max(limit - delayed, Decimal(1))
+    way.queue = {"kind": "droptail", "limit": f"{plain(left)} packets"}
+    less = "" if limit > delayed else " The limit is too small: netem would drop."
+    notes.append(
+        f"{counts}. At {rate} the delay of {seconds(delay)} holds {plain(delayed)} packets of"
+        f" {PACKET} octets: of the limit of {plain(limit)} the queue has {plain(left)}.{less}"
+    )
 
 
 def _delay(words: Words) -> tuple[Decimal, dict[str, object] | None]:
@@ -303,7 +329,7 @@ def _tbf(words: Words, way: Way, _notes: list[str]) -> None:
         waits = (found["rate"] * found["latency"] / 8).to_integral_value() + found["burst"]
     else:
         raise InputError.about(words.place, "limit", "", "limit or latency: tbf needs one of them")
-    way.queue = {"kind": "droptail", "limit": f"{plain(waits)} B"}
+    way.queue, way.netem = {"kind": "droptail", "limit": f"{plain(waits)} B"}, None
 
 
 def _htb(words: Words, tree: Tree, handles: Mapping[str, str]) -> None:
@@ -326,8 +352,7 @@ def _htb(words: Words, tree: Tree, handles: Mapping[str, str]) -> None:
         elif option in ("r2q", "mtu"):
             words.take(option, "a value")
         else:
-            instead = "known are rate, ceil, burst, cburst, prio and quantum"
-            raise no_counterpart(words.place, "htb", option, instead)
+            raise unknown(words.place, "htb", option, _HTB)
     if "rate" not in found:
         return  # the qdisc; its classes have the rates
     if found.get("ceil") == found["rate"]:
@@ -342,7 +367,7 @@ def _fifo(unit: str) -> _Law:
             words.take()
             units: Mapping[str, object] = SIZES if unit == "B" else {"": 1, "p": 1}
             limit = words.number("limit", units, f"a number of {unit}")
-        way.queue = {"kind": "droptail", "limit": f"{plain(limit)} {unit}"}
+        way.queue, way.netem = {"kind": "droptail", "limit": f"{plain(limit)} {unit}"}, None
 
     return read
 
@@ -365,15 +390,29 @@ def _managed(kind: str, counts: Mapping[str, str], times: Mapping[str, str]) -> 
             elif option in ("ecn", "noecn"):
                 queue["ecn"] = option == "ecn"
             else:
-                known = ", ".join([*counts, *times, "ecn", "noecn"])
-                raise no_counterpart(words.place, kind, option, f"known are {known}")
+                raise unknown(words.place, kind, option, [*counts, *times, "ecn", "noecn"])
         if way.queue is not None:
-            instead = "of netem, tbf and another queue a link has one"
-            raise no_counterpart(words.place, "qdisc below another", kind, instead)
+            raise second_queue(words.place, kind)
         way.queue = queue
 
     return read
 
+
+_NETEM = (
+    "limit",
+    "delay",
+    "distribution",
+    "loss",
+    "duplicate",
+    "corrupt",
+    "reorder",
+    "gap",
+    "rate",
+)
+_HTB = ("rate", "ceil", "burst", "cburst", "prio", "quantum", "default")
+_TBF = ("rate", "peakrate", "burst", "limit", "latency", "mtu", "minburst")
+_OPTIONS = {"tbf": _TBF, "pfifo": ("limit",), "bfifo": ("limit",)}
+"""Of disciplines that read on while they know a word."""
 
 _CODEL_TIMES = {"target": "target", "interval": "interval", "ce_threshold": "ce_threshold"}
 

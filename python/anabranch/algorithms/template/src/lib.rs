@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn a_loss_leaves_the_decrease_and_two_segments_at_least() {
-        let mut law = Law::new(&Options::of::<Law>(&[]));
+        let mut law = Law::new(&Options::of::<Law>(&[("decrease", 0.5)]));
         let mut window = window();
         law.on_loss(&mut window, &Congestion::default());
         assert_eq!((window.cwnd, window.ssthresh), (7300.0, 7300.0));
