@@ -61,7 +61,7 @@ def test_a_wrong_field_is_named(
         ("flows.0.tcp.recovery=magic", ("flows[0].tcp.recovery", "magic", "newreno")),
         ("flows.0.tcp.window=magic", ("flows[0].tcp.window", "magic", "cubic")),
         ("flows.7.size=1 MB", ("flows.7",)),
-        ("flows.0.tcp.mss=0 B", ("flows[0].tcp.mss", "`0`")),
+        ("flows.0.tcp.mss=0 B", ("flows[0].tcp.mss", "`0 B`")),
     ],
 )
 def test_a_wrong_override_is_named(
