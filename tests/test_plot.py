@@ -266,8 +266,10 @@ def test_every_kind_of_a_sweep(
     done = forked("plot", swept, *options, "--out", out)
     assert done.returncode == 0, done.stderr
     kind = options[options.index("--kind") + 1] if "--kind" in options else ""
-    says = {"cdf": "", "box": "", "heatmap": "means of 4 runs\n", "": "means of 4 runs\n"}
-    says["paired"] = "means of 4 runs, paired differences with 95 % intervals\n"
+    says = {"cdf": "", "box": "", "heatmap": "means of 4 runs\n"}
+    same = "; each the same in all its runs\n"
+    says[""] = f"means of 4 runs{same}"
+    says["paired"] = f"means of 4 runs, paired differences with 95 % intervals{same}"
     assert done.stderr == says.get(kind, "means of 4 runs, 95 % intervals\n")
     octets = out.read_bytes()
     assert octets.startswith(b"%PDF") and b"/FontFile2" in octets, "fonts are embedded"
@@ -660,3 +662,27 @@ def test_what_a_sweep_did_not_observe_is_said(kept: Path) -> None:
         swept.plot("arrivals")
     with pytest.raises(InputError, match=r"`runs`.*a series over time"):
         swept.plot(kind="runs")
+
+
+def test_a_series_without_a_band_has_none_in_the_legend() -> None:
+    """One series is the same in all its runs: the caption says so, and its key has no band."""
+    rows = [
+        {"path": path, "loss": x, "replication": r, "y": 2.0 + (r * x if path == "wifi" else 0.0)}
+        for path in ("wifi", "lte")
+        for x in (0.1, 1.0, 2.0)
+        for r in range(4)
+    ]
+    made = chart(Frame(pd.DataFrame(rows), "y", varied=("path", "loss")), Request())
+    assert made.constant == ["0.1, lte", "1, lte", "2, lte"]
+    constant = "the same in all runs: 0.1, lte; 1, lte; 2, lte"
+    assert plotting.caption(made) == f"means of 4 runs, 95 % intervals; {constant}"
+    figure = drawing.draw(made, 3.4, 2.0)
+    keys = [each for each in figure.findobj(Rectangle) if 0 < (each.get_alpha() or 1) <= 1]
+    filled = [to_rgba(each.get_facecolor())[3] for each in keys]
+    assert [each for each in filled if 0 < each < 1] == [pytest.approx(0.18, abs=0.01)]
+    every = chart(
+        Frame(pd.DataFrame(rows), "y", varied=("path", "loss")), Request(where=["path=lte"])
+    )
+    assert plotting.caption(every) == "means of 4 runs; each the same in all its runs"
+    paired = chart(Frame(pd.DataFrame(rows), "y", varied=("path", "loss")), Request(kind="paired"))
+    assert paired.constant == []

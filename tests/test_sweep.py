@@ -658,6 +658,26 @@ def test_a_metric_has_one_unit_in_a_table() -> None:
     assert [line[-2].split()[-1] for line in table.rows] == ["Mbit/s"] * 2
 
 
+def test_a_metric_that_is_constant_is_told_by_name_and_point(
+    anabranch: Command, two_hosts: Path, tmp_path: Path
+) -> None:
+    """One metric varies and another does not, at one of the points: its mean has no interval."""
+    plan = tmp_path / "plan.toml"
+    plan.write_text(
+        f"scenario = '{two_hosts}'\nset = ['flows.f.size=30 kB']\nreplications = 4\n"
+        f"[[parameters]]\nname = 'loss'\nfield = '{LOSS}'\nvalues = [0.0, 0.05]\n"
+        "[[metrics]]\nname = 'goodput'\ncolumn = 'goodput_bps'\n"
+        "[[metrics]]\nname = 'octets'\ncolumn = 'bytes'\n",
+        encoding="utf-8",
+    )
+    done = anabranch("sweep", plan, "--out", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    assert "goodput is constant over 4 replications at loss=0." in done.stdout
+    assert "octets is constant over 4 replications at every point." in done.stdout
+    one = anabranch("sweep", plan, "--out", tmp_path / "out", "--resume", "--metric", "goodput")
+    assert "goodput is constant" in one.stdout and "octets is constant" not in one.stdout
+
+
 def test_replications_without_a_random_draw_are_told(
     anabranch: Command, two_hosts: Path, tmp_path: Path
 ) -> None:

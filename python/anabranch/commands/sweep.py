@@ -130,7 +130,7 @@ def sweep(
         crew.close()
     means, pairs = sweep_tables(result, chosen)
     notes = [f"{' '.join(pooled)} {ONE_OF_THEM}"] if (pooled := result.pooled()) else []
-    notes += [ALIKE] if result.alike() else []
+    notes += [ALIKE] if result.alike() else result.constant(chosen)
     report.write_sweep_report(out, plan.stem, result)
     files = f"{out / 'summary.csv'}, {out / 'runs'}, {out / 'report.html'}"
     if table in FORMS:

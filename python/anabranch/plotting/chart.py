@@ -18,6 +18,8 @@ KINDS = ("line", "runs", "bars", "cdf", "box", "heatmap", "paired")
 """Kinds of charts."""
 OF_SERIES = ("line", "runs", "cdf", "box")
 """Those that many runs of a series over time have."""
+NAMED = 4
+"""Points up to which a caption names each."""
 SEVERAL = 7
 """Values of a column up to which a distribution tells them apart unasked."""
 
@@ -91,6 +93,8 @@ class Chart:
     pooled: Mapping[str, int] = field(default_factory=dict)
     """Columns that vary and that a distribution does not tell apart, and how many values of each
     are drawn."""
+    constant: Sequence[str] = ()
+    """The points, by name, that had the same value in all their runs: there is no interval."""
 
 
 def caption(made: Chart) -> str:
@@ -105,7 +109,14 @@ def caption(made: Chart) -> str:
     if most < 2:
         return ""
     number = f"{most}" if least == most else f"{least} to {most}"
-    return ", ".join(filter(None, (f"{made.middle} of {number} runs", made.intervals)))
+    says = ", ".join(filter(None, (f"{made.middle} of {number} runs", made.intervals)))
+    if not made.constant:
+        return says
+    count, every = len(made.constant), len(made.data)
+    if count == every:
+        return f"{says}; each the same in all its runs"
+    points = "; ".join(made.constant) if count <= NAMED else f"{count} of {every} points"
+    return f"{says}; the same in all runs: {points}"
 
 
 def chart(frame: Frame, request: Request) -> Chart:
@@ -237,7 +248,17 @@ def _means(frame: Frame, request: Request, kind: str, roles: Roles) -> Chart:
         kind, data, axis, scaled.axis(frame.label), roles.by, (), roles.panels, raw,
         request.log, intervals if has_interval else "",
         runs=_runs(table), middle="medians" if band else "means",
+        constant=() if band or raw else _constant(table, keys),
     )  # fmt: skip
+
+
+def _constant(table: pd.DataFrame, keys: Sequence[str]) -> list[str]:
+    """The names of the points with several runs, all of one value."""
+    if "n" not in table:
+        return []
+    same = table[(table["n"] > 1) & ~(table["high"] > table["low"])]
+    apart = [key for key in keys if table[key].nunique() > 1]
+    return [", ".join(_text(row[key]) for key in apart) for _, row in same.iterrows()]
 
 
 def _lines(table: pd.DataFrame, roles: Roles) -> pd.Series[int]:
@@ -323,8 +344,11 @@ def _paired(frame: Frame, request: Request, roles: Roles) -> Chart:
     label = f"{frame.label}{of}: difference from {_text(base)}"
     intervals = f"paired differences with {frame.confidence * 100:g} % intervals"
     drawn = ("paired", data, axis, scaled.axis(label), series, (), panels)
-    runs = _runs(found)
-    return Chart(*drawn, steps=False, log=request.log, intervals=intervals, runs=runs)
+    constant = _constant(found, [column, *rest])
+    return Chart(
+        *drawn, steps=False, log=request.log, intervals=intervals, runs=_runs(found),
+        constant=constant,
+    )  # fmt: skip
 
 
 def _axis(frame: Frame, table: pd.DataFrame, column: str, data: pd.DataFrame, kind: str) -> Axis:

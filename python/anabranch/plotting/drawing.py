@@ -87,13 +87,14 @@ def _long(chart: Chart, width: float) -> bool:
 def _channels(chart: Chart) -> tuple[str, ...]:
     """What tells series apart besides the colour."""
     channels: dict[str, tuple[str, ...]] = {
-        "line": ("colour", "fill", "linetype", "shape"),
         "cdf": ("colour", "linetype"),
         "runs": ("colour", "linetype"),
         "paired": ("colour", "shape"),
     }
-    if chart.kind == "line" and (_many(chart) or chart.steps):
-        return ("colour", "fill", "linetype")
+    if chart.kind == "line":
+        # Opacity, so that the legend shows a band only where there is one.
+        band = ("fill", "alpha") if _bandless(chart) else ("fill",)
+        return ("colour", *band, "linetype", *(() if _many(chart) or chart.steps else ("shape",)))
     if _hatched(chart):
         return ("fill", "linetype")
     return channels.get(chart.kind, ("fill",))
@@ -105,7 +106,9 @@ def _mapping(chart: Chart) -> Any:
     if chart.kind == "cdf":
         named = dict.fromkeys(_channels(chart), "series") if chart.series else {}
         return p9.aes("x", **named)
-    named = dict.fromkeys(_channels(chart), "series") if chart.series else {}
+    # The opacity is that of the band alone.
+    channels = [each for each in _channels(chart) if each != "alpha"]
+    named = dict.fromkeys(channels, "series") if chart.series else {}
     return p9.aes("x", "y", **named)
 
 
@@ -124,11 +127,23 @@ def _line(chart: Chart) -> list[Any]:
     if chart.intervals:
         fill = {} if chart.series else {"fill": COLOURS[0]}
         band = p9.aes(ymin="low", ymax="high")
-        layers.append(p9.geom_ribbon(band, colour="none", **FILL, **fill))
+        if _bandless(chart):
+            band = p9.aes(ymin="low", ymax="high", alpha="series")
+            layers.append(p9.geom_ribbon(band, colour="none"))
+        else:
+            layers.append(p9.geom_ribbon(band, colour="none", **FILL, **fill))
     layers.append(p9.geom_line(size=0.6, **single))
     if not _many(chart):
         layers.append(p9.geom_point(size=1.6, **single))
     return layers
+
+
+def _bandless(chart: Chart) -> set[str]:
+    """The series that have no band beside others that have one."""
+    if chart.kind != "line" or not chart.intervals or not chart.series:
+        return set()
+    wide = chart.data["high"] > chart.data["low"]
+    return set(chart.data["series"]) - set(chart.data["series"][wide])
 
 
 def _every_run(chart: Chart) -> list[Any]:
@@ -230,7 +245,12 @@ def _scales(chart: Chart) -> list[Any]:
         scales.append(p9.scale_fill_cmap("cividis"))
     elif chart.series:
         looks, shown = looks_of(chart), set(chart.data["series"])
+        bandless = _bandless(chart)
         for channel in _channels(chart):
+            if channel == "alpha":
+                bands = {name: 0.0 if name in bandless else FILL["alpha"] for name in shown}
+                scales.append(p9.scale_alpha_manual(values=bands))
+                continue
             # By name, so that a series looks the same whatever else is drawn.
             at = ("colour", "linetype", "shape").index("colour" if channel == "fill" else channel)
             chosen = {name: look[at] for name, look in looks.items() if name in shown}

@@ -189,6 +189,21 @@ class SweepResult:
             for state in several
         )
 
+    def constant(self, only: Sequence[str] = ()) -> list[str]:
+        """A sentence for each metric, or each of some, that was the same in all replications of
+        some points: there its mean has no interval."""
+        told = []
+        for metric in (each for each in self.metrics if not only or each.name in only):
+            values = [(state, self.values(metric.name, state)) for state in self.states]
+            same = [(state, len(v)) for state, v in values if len(v) > 1 and len(set(v)) == 1]
+            if same:
+                counts = [count for _, count in same]
+                points = [dict(state.point.labels) for state, _ in same]
+                number = shown.span(min(counts), max(counts))
+                at = shown.at_points(points, len(self.states))
+                told.append(f"{metric.name} is constant over {number} replications{at}.")
+        return told
+
     def pooled(self) -> list[str]:
         """A sentence for each metric that is the mean over several flows, links, ... of a run."""
         told = []
@@ -201,7 +216,7 @@ class SweepResult:
             ]
             least, most = min(counts, default=0), max(counts, default=0)
             if most > 1:
-                number = f"{most}" if least == most else f"{least} to {most}"
+                number = shown.span(least, most)
                 told.append(f"{metric.name} is the mean of {number} {metric.table} of each run.")
         return told
 
