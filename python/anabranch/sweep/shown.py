@@ -10,7 +10,6 @@ from anabranch import si
 from anabranch.rows import CsvRow
 from anabranch.stats import Estimate
 
-
 NAMED = 4
 """Points up to which a sentence names each."""
 
