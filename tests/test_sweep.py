@@ -637,6 +637,35 @@ def test_a_mean_over_several_flows_is_told(
     assert "is the mean of" not in anabranch("sweep", plan, "--out", tmp_path / "one").stdout
 
 
+def test_a_metric_of_an_entry_with_a_count_is_of_all_its_flows(
+    anabranch: Command, two_hosts: Path, tmp_path: Path
+) -> None:
+    """As of the pattern, also where the count varies; of a group nobody need be told."""
+    scenario = tmp_path / "web.toml"
+    more = "\n[[flows]]\nname = 'web'\ncount = 3\nfrom = 'a'\nto = 'b'\nsize = '30 kB'\n"
+    scenario.write_text(two_hosts.read_text(encoding="utf-8") + more, encoding="utf-8")
+    plan = tmp_path / "plan.toml"
+    plan.write_text(
+        f"scenario = '{scenario}'\nreplications = 2\n"
+        "[[parameters]]\nname = 'many'\nfield = 'flows.web.count'\nvalues = [1, 2, 3]\n"
+        "[[metrics]]\nname = 'entry'\ncolumn = 'completion_s'\nof = 'web'\n"
+        "[[metrics]]\nname = 'octets'\ncolumn = 'bytes'\nof = ['web']\nreduce = 'sum'\n"
+        "[[metrics]]\nname = 'pattern'\ncolumn = 'completion_s'\nof = 'web*'\n",
+        encoding="utf-8",
+    )
+    done = anabranch("sweep", plan, "--out", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    assert "is the mean of" not in done.stdout
+    result = reading.read(tmp_path / "out")
+    found = {(row["many"], row["metric"]): row["mean"] for row in result.summary()}
+    for many in (1, 2, 3):
+        assert found[many, "entry"] == found[many, "pattern"]
+        assert found[many, "octets"] == 30e3 * many
+    plan.write_text(plan.read_text(encoding="utf-8").replace("of = 'web'", "of = 'wbe'"))
+    wrong = anabranch("sweep", plan, "--out", tmp_path / "wrong")
+    assert "value `wbe`" in wrong.stderr and "did you mean `web`" in wrong.stderr
+
+
 def test_a_metric_has_one_unit_in_a_table() -> None:
     rows: list[CsvRow] = [
         {"metric": "goodput", "parameter": "p", "value": value, "against": "a", "difference": mean,

@@ -35,7 +35,7 @@ ALIKE = (
     " are no intervals. Random loss, jitter, `start_spread` or traffic by a law would."
 )
 
-ONE_OF_THEM = "A metric with `of` is that of one of them, see docs/sweep.md."
+ONE_OF_THEM = "A metric with `of` is that of one of them, of one path with `path`: docs/sweep.md."
 
 PAIRED = "Differences, paired by replication"
 

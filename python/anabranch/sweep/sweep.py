@@ -109,12 +109,13 @@ class Sweep:
         store = Store(Path(directory))
         points = self.points()
         probe.refuse_empty(self.metrics, points, self.source)
+        metrics = probe.expanded(self.metrics, points)
         facts = {
             "version": core.__version__,
             "source": self.source,
             "parameters": {p.name: [case.label for case in p.cases] for p in self.parameters},
             "points": len(points),
-            "metrics": [asdict(metric) for metric in self.metrics],
+            "metrics": [asdict(metric) for metric in metrics],
             "confidence": self.replications.confidence,
             "series": self.series,
         }
@@ -123,7 +124,7 @@ class Sweep:
                 store,
                 points,
                 self.replications,
-                list(self.metrics),
+                metrics,
                 series=self.series,
                 progress=progress,
             )
@@ -136,7 +137,7 @@ class Sweep:
             finally:
                 if ours:
                     crew.close()
-            result = SweepResult(store, schedule.points, list(self.metrics), self.replications)
+            result = SweepResult(store, schedule.points, metrics, self.replications)
             write_csv(store.directory / "summary.csv", (), result.summary())
             if pairs := result.pairs():
                 write_csv(store.directory / "paired.csv", (), pairs)
@@ -205,9 +206,12 @@ class SweepResult:
         return told
 
     def pooled(self) -> list[str]:
-        """A sentence for each metric that is the mean over several flows, links, ... of a run."""
+        """A sentence for each metric that is the mean over several flows, links, ... of a run,
+        unless `of` asks for several."""
         told = []
-        for metric in (each for each in self.metrics if each.reduce == "mean"):
+        for metric in self.metrics:
+            if metric.reduce != "mean" or metric.grouped():
+                continue
             counts = [
                 count
                 for state in self.states
