@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.collections import LineCollection, PolyCollection
+from matplotlib.collections import LineCollection, PathCollection, PolyCollection
 from matplotlib.colors import to_rgba, to_rgba_array
 from matplotlib.patches import Rectangle
 from matplotlib.text import Text
@@ -522,6 +522,43 @@ def test_bars_beyond_the_colours_are_hatched() -> None:
     whiskers = [each for each in figure.axes[0].collections if isinstance(each, LineCollection)]
     colours = {tuple(c) for each in whiskers for c in to_rgba_array(each.get_color())}
     assert colours == {to_rgba("white"), to_rgba("#222222")}
+
+
+def test_caps_have_no_halo_and_are_narrow() -> None:
+    """A white cap would cut a notch into the top of the bar; a wide one joins with the other."""
+    one = chart(frame(varied=VARIED), Request(where=["loss=1", "buffer=10 packets"]))
+    axes = drawing.draw(one, 3.4, 2.24).axes[0]
+    lines = [each for each in axes.collections if isinstance(each, LineCollection)]
+    white = [each for each in lines if tuple(to_rgba_array(each.get_color())[0])[:3] == (1, 1, 1)]
+    ends = [np.asarray(part) for each in white for part in each.get_segments()]
+    assert ends and all(part[0, 0] == part[-1, 0] for part in ends)
+    dark = [np.asarray(part) for e in lines if e not in white for part in e.get_segments()]
+    assert 0 < max(abs(part[-1, 0] - part[0, 0]) for part in dark) < 0.2
+
+
+def test_an_interval_is_seen_beside_its_mark(anabranch: Command, tmp_path: Path) -> None:
+    """Of paired differences; where it is not, the command says so."""
+    spread = np.array([-1.0, 1.0, -1.0, 1.0, -1.0, 1.0])
+    for width, said in ((0.1, False), (0.001, True)):
+        rows = [
+            {"window": w, "replication": r, "goodput": y + (e * width if w == "b" else 0.0)}
+            for w, y in (("a", 1.0), ("b", 2.0))
+            for r, e in enumerate(spread)
+        ]
+        table, out = tmp_path / "t.csv", tmp_path / "f.png"
+        pd.DataFrame(rows).to_csv(table, index=False)
+        done = anabranch("plot", table, "--y", "goodput", "--kind", "paired", "--out", out)
+        assert done.returncode == 0, done.stderr
+        assert ("1 interval is narrower than the mark" in done.stderr) == said
+        made = chart(results.frame([table], "goodput"), Request(kind="paired"))
+        figure = drawing.draw(made, 3.4, 2.24)
+        figure.draw_without_rendering()
+        (mark,) = figure.axes[0].findobj(PathCollection)
+        tall = math.sqrt(mark.get_sizes()[0]) * figure.dpi / 72
+        ends = figure.axes[0].transData.transform(
+            [(0, made.data["low"][0]), (0, made.data["high"][0])]
+        )
+        assert (ends[1, 1] - ends[0, 1] < tall) == said
 
 
 def steps(runs: list[list[tuple[float, float]]], **more: object) -> Frame:

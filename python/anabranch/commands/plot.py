@@ -113,6 +113,9 @@ def plot(
         paper.save(drawing.draw(made, *size), out)
         if says := caption(made):
             click.echo(says, err=True)
+        if count := drawing.hidden(made, size[1]):
+            behind = "1 interval is" if count == 1 else f"{count} intervals are"
+            click.echo(f"{behind} narrower than the mark of the mean", err=True)
         if made.pooled:
             values = ", ".join(f"{name} ({n} values)" for name, n in made.pooled.items())
             click.echo(

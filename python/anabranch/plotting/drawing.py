@@ -6,6 +6,7 @@ legends. Colours are those of Okabe and Ito; dashes and marks differ besides.
 
 from __future__ import annotations
 
+import math
 import textwrap
 from typing import Any
 
@@ -36,8 +37,16 @@ THIN = {"size": 0.35, "alpha": 0.55}
 KEY_OF_RUNS = {"size": 1.0, "alpha": 1.0}
 BAR = 0.8
 TEXT = "#222222"
-WHISKER = (("white", 1.2), (TEXT, 0.4))
-"""Colour and size of an interval over a bar, first what sets it off from a dark one."""
+WHISKER, HALO = 0.4, 1.2
+"""Size of an interval over a bar, and of the white that sets it off from a dark one."""
+CAP = 0.16
+"""Share of a bar's place that the caps of an interval take."""
+DOT, STROKE = 0.9, 0.2
+"""Size of the mean of a paired difference: small, so that a narrow interval is seen beyond it."""
+EXPAND = 0.05
+"""Share of the range of an axis that is left free at each end."""
+POINTS = 72
+"""Points of an inch."""
 LINES = ("solid", "dashed", "dashdot", "dotted")
 
 
@@ -158,9 +167,10 @@ def _bars(chart: Chart) -> list[Any]:
     layers: list[Any] = [geom(position=side, width=BAR * 0.92, **single)]
     if chart.intervals:
         ends = p9.aes(ymin="low", ymax="high", group="series" if chart.series else 1)
-        for colour, size in WHISKER:
-            style: dict[str, Any] = {"size": size, "colour": colour, "linetype": "solid"}
-            layers.append(p9.geom_errorbar(ends, position=side, width=0.25, **style))
+        style: dict[str, Any] = {"position": side, "linetype": "solid"}
+        layers.append(p9.geom_linerange(ends, colour="white", size=HALO, **style))
+        # Caps have no halo, which would cut a notch into the top of the bar.
+        layers.append(p9.geom_errorbar(ends, width=CAP, colour=TEXT, size=WHISKER, **style))
     return layers
 
 
@@ -196,9 +206,20 @@ def _paired(chart: Chart) -> list[Any]:
     ends = p9.aes(ymin="low", ymax="high")
     return [
         p9.geom_hline(yintercept=0, size=0.4, colour="#777777"),
-        p9.geom_linerange(ends, position=side, size=0.7, **single),
-        p9.geom_point(position=side, size=1.9, **single),
+        p9.geom_linerange(ends, position=side, size=0.5, **single),
+        p9.geom_point(position=side, size=DOT, stroke=STROKE, **single),
     ]
+
+
+def hidden(chart: Chart, height: float) -> int:
+    """How many intervals of paired differences are behind their marks in a figure so high."""
+    if chart.kind != "paired" or "y" in chart.log:
+        return 0
+    low, high = _range(chart)
+    inch = (max(high, 0.0) - min(low, 0.0)) * (1 + 2 * EXPAND) / (AXIS * height)
+    mark = (DOT + STROKE) * math.sqrt(math.pi) / POINTS * inch
+    wide = chart.data["high"] - chart.data["low"]
+    return int(((wide > 0) & (wide < mark)).sum())
 
 
 def _distance(chart: Chart) -> float:
