@@ -637,6 +637,37 @@ def test_a_mean_over_several_flows_is_told(
     assert "is the mean of" not in anabranch("sweep", plan, "--out", tmp_path / "one").stdout
 
 
+def test_differences_are_from_any_value(
+    anabranch: Command, two_hosts: Path, tmp_path: Path
+) -> None:
+    """The table, `paired.csv` and the report, of a finished sweep, too; plot prints the same."""
+    plan, out = tmp_path / "plan.toml", tmp_path / "out"
+    plan.write_text(
+        f"scenario = '{two_hosts}'\nset = ['flows.f.size=30 kB']\nreplications = 4\n"
+        "[[parameters]]\nname = 'window'\nfield = 'flows.f.tcp.window'\n"
+        "values = ['reno', 'cubic', 'vegas']\n"
+        f"[[parameters]]\nname = 'loss'\nfield = '{LOSS}'\nvalues = [0.01, 0.05]\n",
+        encoding="utf-8",
+    )
+    wrong = anabranch("sweep", plan, "--out", out, "--against", "window=vegsa")
+    assert wrong.returncode == 2 and "did you mean `window=vegas`" in wrong.stderr
+    assert not (out / "runs").exists()
+    first = anabranch("sweep", plan, "--out", out)
+    assert first.returncode == 0, first.stderr
+    told = anabranch("sweep", plan, "--out", out, "--resume", "--against", "window=vegas").stdout
+    found = [line for line in told.splitlines() if " - vegas" in line]
+    assert len(found) == 4 and " - reno" not in told
+    assert "cubic - vegas" in (out / "report.html").read_text(encoding="utf-8")
+    rows = tables.read_csv(out / "paired.csv")
+    assert {row["against"] for row in rows} == {"vegas"}
+    both = anabranch("sweep", plan, "--out", out, "--resume", "--against", "0.05").stdout
+    assert both.count("0.01 - 0.05") == 3 and both.count(" - reno") == 4
+    at = ("--where", "loss=0.05", "--against", "window=vegas", "--out", tmp_path / "f.svg")
+    drawn = anabranch("plot", out, "--kind", "paired", *at)
+    assert re.search(r"  reno - vegas: -?[0-9.]+ \(.* to .*\) [kM]?bit/s\n", drawn.stderr)
+    assert drawn.stdout.count("\n") == 1
+
+
 def test_a_metric_of_an_entry_with_a_count_is_of_all_its_flows(
     anabranch: Command, two_hosts: Path, tmp_path: Path
 ) -> None:

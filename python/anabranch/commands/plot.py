@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -10,10 +11,13 @@ from anabranch import figures, results
 from anabranch.commands.options import PATH
 from anabranch.errors import ABSENT, InputError
 from anabranch.nearest import one_of
-from anabranch.plotting import KINDS, Request, caption, chart, drawing, lanes, paper
+from anabranch.plotting import KINDS, Chart, Request, caption, chart, drawing, lanes, paper
 from anabranch.report.lanes import KINDS as KINDS_OF_EVENTS
 from anabranch.report.lanes import kinds_of
 from anabranch.studies.results import StudyResult
+
+MOST = 100
+"""Numbers that are printed of a figure."""
 
 
 @click.command()
@@ -111,20 +115,27 @@ def plot(
         of = results.frame(result, y)
         made = chart(of, request)
         paper.save(drawing.draw(made, *size), out)
-        if says := caption(made):
-            click.echo(says, err=True)
-        if count := drawing.hidden(made, size[1]):
-            behind = "1 interval is" if count == 1 else f"{count} intervals are"
-            click.echo(f"{behind} narrower than the mark of the mean", err=True)
-        if made.pooled:
-            values = ", ".join(f"{name} ({n} values)" for name, n in made.pooled.items())
-            click.echo(
-                f"pooled over {values}; --by, --panels or --where keeps them apart", err=True
-            )
-        if made.left_out:
-            choose = f"--where {made.series}=... chooses"
-            click.echo(f"{made.left_out} smaller series are not drawn; {choose}", err=True)
+        for remark in _remarks(made, size[1]):
+            click.echo(remark, err=True)
     click.echo(str(out))
+
+
+def _remarks(made: Chart, height: float) -> Iterator[str]:
+    """What a caption has to say of a figure so high, and what the figure does not show."""
+    if says := caption(made):
+        yield says
+    yield from (f"  {difference}" for difference in made.numbers[:MOST])
+    if len(made.numbers) > MOST:
+        yield f"  ... and {len(made.numbers) - MOST} more"
+    if count := drawing.hidden(made, height):
+        behind = "1 interval is" if count == 1 else f"{count} intervals are"
+        yield f"{behind} narrower than the mark of the mean"
+    if made.pooled:
+        values = ", ".join(f"{name} ({n} values)" for name, n in made.pooled.items())
+        yield f"pooled over {values}; --by, --panels or --where keeps them apart"
+    if made.left_out:
+        choose = f"--where {made.series}=... chooses"
+        yield f"{made.left_out} smaller series are not drawn; {choose}"
 
 
 def _of_study(place: Path, files: list[Path], stem: str | None) -> Path:

@@ -79,6 +79,12 @@ FORMS = {"markdown": Form(markdown, "**{}**\n"), "latex": Form(latex, "% {}")}
     help="A metric that the printed tables have, and no other; may be repeated.",
 )
 @click.option(
+    "--against",
+    multiple=True,
+    metavar="[NAME=]VALUE",
+    help="What paired differences are from; may be repeated.  [default: each first value]",
+)
+@click.option(
     "--out",
     type=PATH,
     default=Path("results/sweep"),
@@ -94,6 +100,7 @@ def sweep(
     resume: bool,
     table: str,
     chosen: tuple[str, ...],
+    against: tuple[str, ...],
     out: Path,
 ) -> None:
     """Runs every combination of a sweep's parameters; writes DIR/summary.csv and DIR/runs."""
@@ -123,7 +130,12 @@ def sweep(
 
             result = interruptible(
                 lambda: description.run(
-                    out, executor=crew, resume=resume, progress=advance, damaged=tell
+                    out,
+                    executor=crew,
+                    resume=resume,
+                    against=against,
+                    progress=advance,
+                    damaged=tell,
                 )
             )
     finally:

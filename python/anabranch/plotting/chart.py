@@ -93,6 +93,8 @@ class Chart:
     pooled: Mapping[str, int] = field(default_factory=dict)
     """Columns that vary and that a distribution does not tell apart, and how many values of each
     are drawn."""
+    numbers: Sequence[str] = ()
+    """What is drawn of paired differences, in words."""
     constant: Sequence[str] = ()
     """The points, by name, that had the same value in all their runs: there is no interval."""
 
@@ -345,9 +347,19 @@ def _paired(frame: Frame, request: Request, roles: Roles) -> Chart:
     intervals = f"paired differences with {frame.confidence * 100:g} % intervals"
     drawn = ("paired", data, axis, scaled.axis(label), series, (), panels)
     constant = _constant(found, [column, *rest])
+    columns = ["y", "low", "high", "n"]
+    every = [stats.Estimate(*row) for row in found[columns].itertuples(index=False, name=None)]
+    apart = [each for each in rest if found[each].nunique() > 1]
+    numbers = [
+        ", ".join([f"{_text(row[column])} - {_text(base)}", *(_text(row[each]) for each in apart)])
+        + f": {difference}"
+        for (_, row), difference in zip(
+            found.iterrows(), si.estimates(every, unit, scaled), strict=True
+        )
+    ]
     return Chart(
         *drawn, steps=False, log=request.log, intervals=intervals, runs=_runs(found),
-        constant=constant,
+        constant=constant, numbers=numbers,
     )  # fmt: skip
 
 

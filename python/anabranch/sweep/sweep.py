@@ -95,10 +95,14 @@ class Sweep:
         *,
         executor: Executor | None = None,
         resume: bool = False,
+        against: Sequence[str] = (),
         progress: Callable[[int, int], None] = lambda _done, _all: None,
         damaged: Callable[[str], None] = lambda _what: None,
     ) -> SweepResult:
         """Computes what the folder does not have yet, and writes `summary.csv`.
+
+        `against` says what paired differences are from, as `NAME=VALUE` or the value of one
+        parameter: the first value of each parameter unless said.
 
         `progress` hears how many runs are finished, and of how many; `damaged` which
         file of an earlier run is not what was written, and why: its unit is computed
@@ -108,6 +112,7 @@ class Sweep:
         self.checked()
         store = Store(Path(directory))
         points = self.points()
+        bases = varied.baselines([point.labels for point in points], against)
         probe.refuse_empty(self.metrics, points, self.source)
         metrics = probe.expanded(self.metrics, points)
         facts = {
@@ -137,7 +142,7 @@ class Sweep:
             finally:
                 if ours:
                     crew.close()
-            result = SweepResult(store, schedule.points, metrics, self.replications)
+            result = SweepResult(store, schedule.points, metrics, self.replications, bases)
             write_csv(store.directory / "summary.csv", (), result.summary())
             if pairs := result.pairs():
                 write_csv(store.directory / "paired.csv", (), pairs)
@@ -152,6 +157,8 @@ class SweepResult:
     states: list[Progress]
     metrics: list[Metric]
     rule: Replications
+    against: Mapping[str, Value] = field(default_factory=dict)
+    """What paired differences are from, by parameter, where that is not its first value."""
 
     def __repr__(self) -> str:
         """The means with their intervals as a table of text."""
@@ -274,15 +281,16 @@ class SweepResult:
         return rows
 
     def pairs(self) -> list[CsvRow]:
-        """The paired differences of parameters whose values are names: of each metric and
-        combination of the other parameters a row for each value but the first, which is
-        subtracted."""
+        """The paired differences of parameters whose values are names, and of those in `against`:
+        of each metric and combination of the other parameters a row for each value but the first,
+        or that in `against`, which is subtracted."""
         labels = [dict(state.point.labels) for state in self.states]
+        names = dict.fromkeys((*varied.categorical(labels), *self.against))
         rows: list[CsvRow] = []
         for metric in self.metrics:
-            for name in varied.categorical(labels):
+            for name in names:
                 for own in labels:
-                    base = own | {name: labels[0][name]}
+                    base = own | {name: self.against.get(name, labels[0][name])}
                     if own[name] == base[name]:
                         continue
                     each = self.paired(metric.name, own, base)
