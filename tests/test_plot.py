@@ -568,6 +568,33 @@ def test_an_interval_is_seen_beside_its_mark(anabranch: Command, tmp_path: Path)
         assert (ends[1, 1] - ends[0, 1] < tall) == said
 
 
+@pytest.mark.filterwarnings("error")
+def test_a_logarithmic_axis_has_no_zero() -> None:
+    """A distribution counts zeros in its shares; of means the command says what is not drawn."""
+    rows = [
+        {"window": w, "replication": r, "timeouts": float(r // 2 * 10)}
+        for w in "ab"
+        for r in range(8)
+    ]
+    zeros = Frame(pd.DataFrame(rows), "timeouts", varied=("window",))
+    made = chart(zeros, Request(kind="cdf", log="x"))
+    axes = drawing.draw(made, 3.4, 2.24).axes[0]
+    assert made.beyond == 4
+    for line in axes.lines:
+        x, y = (np.asarray(each, dtype=float) for each in line.get_data())
+        assert np.isfinite(x).all() and (y[0], y.max()) == (0.25, 1.0)
+        assert 10 ** x[y >= 0.75].min() == pytest.approx(20)
+    labels = [each.get_text() for each in axes.get_xticklabels()]
+    assert labels and all(labels)
+    means = [{"loss": x, "replication": r, "y": x * (r - 1)} for x in (0, 1, 2) for r in range(4)]
+    mean = chart(Frame(pd.DataFrame(means), "y", varied=("loss",)), Request(log="xy"))
+    assert (mean.beyond, sorted(mean.data["x"])) == (1, [1, 2])
+    assert drawing.draw(mean, 3.4, 2.24).axes
+    with pytest.raises(InputError, match=r"`--log`: value `x`.*no value is above 0"):
+        nothing = zeros.only(zeros.data.assign(timeouts=0.0))
+        chart(nothing, Request(kind="cdf", log="x"))
+
+
 def steps(runs: list[list[tuple[float, float]]], **more: object) -> Frame:
     """Runs of one series, each with its samples."""
     rows = [

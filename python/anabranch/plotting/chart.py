@@ -93,6 +93,8 @@ class Chart:
     pooled: Mapping[str, int] = field(default_factory=dict)
     """Columns that vary and that a distribution does not tell apart, and how many values of each
     are drawn."""
+    beyond: int = 0
+    """Values of zero or below, which a logarithmic axis does not have."""
     numbers: Sequence[str] = ()
     """What is drawn of paired differences, in words."""
     constant: Sequence[str] = ()
@@ -123,12 +125,36 @@ def caption(made: Chart) -> str:
 
 def chart(frame: Frame, request: Request) -> Chart:
     """The chart of a frame that a request asks for."""
-    made = _chart(frame, request)
+    made = _positive(_chart(frame, request), frame.origin)
     if not made.series:
         return made
     made = replace(made, known=[_text(value) for value in frame.values(made.series)])
     count = made.data["series"].nunique()
     return _largest(made, frame.most) if frame.most < count and not request.where else made
+
+
+def _positive(made: Chart, origin: str) -> Chart:
+    """The chart without what has no place on a logarithmic axis; a distribution keeps it, because
+    the shares count it."""
+    data = made.data
+    names = [
+        axis for axis in made.log if axis in data and pd.api.types.is_numeric_dtype(data[axis])
+    ]
+    if not names or made.kind == "heatmap":
+        return made
+    beyond = (data[names] <= 0).any(axis=1)
+    if beyond.all():
+        allowed = "a linear axis: no value is above 0"
+        raise InputError.about(origin, "--log", made.log, allowed)
+    made = replace(made, beyond=int(beyond.sum()))
+    if made.kind == "cdf":
+        return made
+    data = data[~beyond].copy()
+    if "y" in names and "low" in data:
+        # An interval that reaches zero goes to the end of the axis.
+        ends = data[["low", "y"]].to_numpy()
+        data["low"] = data["low"].where(data["low"] > 0, ends[ends > 0].min())
+    return replace(made, data=data)
 
 
 def _largest(made: Chart, most: int) -> Chart:

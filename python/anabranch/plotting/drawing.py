@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import math
 import textwrap
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import plotnine as p9
 from matplotlib.figure import Figure
 
@@ -186,7 +188,34 @@ def _box(chart: Chart) -> list[Any]:
 
 def _cdf(chart: Chart) -> list[Any]:
     single = {} if chart.series else {"colour": COLOURS[0]}
-    return [p9.stat_ecdf(geom="step", size=0.6, **single)]
+    if "x" not in chart.log:
+        return [p9.stat_ecdf(geom="step", size=0.6, **single)]
+    steps = p9.geom_step(p9.aes(y="share"), data=_shares(chart), size=0.6, **single)
+    return [steps, p9.expand_limits(y=0)]
+
+
+def _shares(chart: Chart) -> pd.DataFrame:
+    """The distribution of each series and panel over a logarithmic axis, from below the least value
+    above zero to beyond the largest of all: it begins at the share of what is zero."""
+    every = chart.data["x"]
+    least, last = every[every > 0].min(), every.max()
+    beside = (last / least) ** EXPAND if last > least else 2.0
+    first, last = least / beside, last * beside
+    names = [name for name in ("series", "panel") if name in chart.data]
+    parts = chart.data.groupby(names, observed=True) if names else [((), chart.data)]
+    found = []
+    for key, part in parts:
+        ordered = np.sort(part["x"].to_numpy(dtype=float))
+        inside = np.unique(ordered[ordered > 0])
+        x = np.concatenate([[first], inside, [last]])
+        share = np.searchsorted(ordered, x, side="right") / len(ordered)
+        found.append(
+            pd.DataFrame({"x": x, "share": share}).assign(**dict(zip(names, key, strict=True)))
+        )
+    shares = pd.concat(found, ignore_index=True)
+    for name in names:
+        shares[name] = pd.Categorical(shares[name], chart.data[name].cat.categories, ordered=True)
+    return shares
 
 
 def _heatmap(chart: Chart) -> list[Any]:
@@ -279,13 +308,12 @@ def _scales(chart: Chart) -> list[Any]:
     if chart.x.numeric and chart.kind != "cdf":
         ticks = chart.data["x"].unique()
         more: dict[str, Any] = {"breaks": sorted(ticks)} if len(ticks) <= TICKS else {}
-        labels = {"labels": lambda breaks: [f"{each:g}" for each in breaks]}
         scale = p9.scale_x_log10 if "x" in chart.log else p9.scale_x_continuous
-        scales.append(scale(**more, **labels))
+        scales.append(scale(**more, labels=_ticks))
     elif chart.x.numeric and "x" in chart.log:
-        scales.append(p9.scale_x_log10())
+        scales.append(p9.scale_x_log10(labels=_ticks))
     if "y" in chart.log and chart.kind not in ("cdf", "heatmap"):
-        scales.append(p9.scale_y_log10())
+        scales.append(p9.scale_y_log10(labels=_ticks))
     elif chart.kind == "bars":
         scales.append(p9.scale_y_continuous(expand=(0, 0, 0.05, 0)))
     elif chart.kind in ("line", "runs"):
@@ -294,6 +322,11 @@ def _scales(chart: Chart) -> list[Any]:
         if 0 <= low < high / 2:
             scales.append(p9.expand_limits(y=0))
     return scales
+
+
+def _ticks(breaks: Sequence[float]) -> list[str]:
+    """The labels of the ticks of an axis."""
+    return [f"{each:g}" for each in breaks]
 
 
 def _range(chart: Chart) -> tuple[float, float]:
