@@ -7,6 +7,7 @@ import re
 import shlex
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,6 +21,7 @@ from anabranch import (
     InputError,
     Scenario,
     comparison,
+    figures,
     observed,
     plotting,
     results,
@@ -28,7 +30,10 @@ from anabranch import (
     tables,
 )
 from anabranch import sweep as sweeps
+from anabranch.nearest import one_of
 from anabranch.plotting import Frame, Request, chart, drawing
+from anabranch.studies import drawing as studies_drawing
+from anabranch.studies.results import StudyResult
 from anabranch.sweep import Metric, Parameter, Replications, Sweep
 from conftest import TWO_HOSTS, Command
 
@@ -593,6 +598,33 @@ def test_a_logarithmic_axis_has_no_zero() -> None:
     with pytest.raises(InputError, match=r"`--log`: value `x`.*no value is above 0"):
         nothing = zeros.only(zeros.data.assign(timeouts=0.0))
         chart(nothing, Request(kind="cdf", log="x"))
+
+
+def test_the_figures_of_a_study_are_listed(anabranch: Command, tmp_path: Path) -> None:
+    """Unless one was named; which is drawn is said."""
+    rows = [{"series": "a", "x": 1, "mean": 2, "ci_low": 1, "ci_high": 3, "n": 4}]
+    entries = [
+        studies_drawing.points(tmp_path, stem, rows, figures.Plot("", "x", stem), "")
+        for stem in ("harm-to-cubic", "harm-to-reno")
+    ]
+    names = ("name", "title", "reference", "question", "abstract", "scenario")
+    texts: dict[str, Any] = dict.fromkeys(names, "")
+    StudyResult(
+        **texts, strength="full", claims=[], figures=entries, choices=[], findings=[],
+        headline="harm-to-reno",
+    ).save(tmp_path)  # fmt: skip
+    done = anabranch("plot", tmp_path, "--out", tmp_path / "f.svg")
+    said = "figure harm-to-reno of harm-to-cubic, harm-to-reno; --figure chooses"
+    assert (done.returncode, said in done.stderr) == (0, True), done.stderr
+    named = anabranch("plot", tmp_path, "--figure", "harm-to-cubic", "--out", tmp_path / "f.svg")
+    assert (named.returncode, named.stderr) == (0, "")
+    wrong = anabranch("plot", tmp_path, "--kind", "bars", "--out", tmp_path / "f.svg")
+    assert "field `--kind`: value `bars`" in wrong.stderr
+
+
+def test_one_name_is_not_said_twice() -> None:
+    assert one_of("cwnd", ["path_cwnd"]) == "path_cwnd"
+    assert one_of("cwnd", ["path_cwnd", "queue"]).endswith("; did you mean `path_cwnd`?")
 
 
 def steps(runs: list[list[tuple[float, float]]], **more: object) -> Frame:

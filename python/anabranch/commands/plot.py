@@ -62,7 +62,12 @@ MOST = 100
     "--from", "begin", type=float, metavar="SECONDS", help="With --y timeline: when it begins."
 )
 @click.option("--to", "end", type=float, metavar="SECONDS", help="With --y timeline: when it ends.")
-@click.option("--figure", "stem", metavar="NAME", help="Of a study: which of its figures.")
+@click.option(
+    "--figure",
+    "stem",
+    metavar="NAME",
+    help="Of a study or an evaluation: which figure; without it all are listed.",
+)
 @click.option(
     "--columns", type=float, default=1.0, show_default=True, help="Width in columns of a paper."
 )
@@ -176,6 +181,8 @@ def _of_study(place: Path, files: list[Path], stem: str | None) -> Path:
         if stem is None and len(named) > 1:
             raise InputError.about("command line", "--figure", ABSENT, one_of("", named))
         stem = stem or next(iter(named))
+        if len(named) > 1:
+            click.echo(f"figure {stem} of {one_of('', named)}; --figure chooses", err=True)
     if stem not in named:
         raise InputError.about("command line", "--figure", stem, one_of(stem, named))
     return named[stem]
