@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import made
-from anabranch import InputError, evaluate, stats
+from anabranch import InputError, evaluate, looks, stats
 from anabranch.evaluate import evaluating, paths
 from anabranch.evaluate.check import Rule, Scale
 from anabranch.evaluate.checks import ALL, alone, sharing
@@ -213,6 +213,7 @@ def test_a_greedy_algorithm_is_found_out(anabranch: Command, tmp_path: Path) -> 
     report = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "Report card of greedy" in report and "harm-to-reno" in report
     assert (tmp_path / "harm-to-reno.svg").exists()
+    assert looks.read(tmp_path / "harm-to-reno.csv")[1].y == "harm to reno"
     # Nothing is computed twice.
     before = sorted((path.name, path.stat().st_mtime_ns) for path in (tmp_path / "runs").iterdir())
     assert anabranch(*arguments, "--against", "cubic", "--out", str(tmp_path)).returncode == 0

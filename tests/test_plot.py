@@ -7,11 +7,12 @@ import re
 import shlex
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.collections import LineCollection, PolyCollection
+from matplotlib.collections import LineCollection, PathCollection, PolyCollection
 from matplotlib.colors import to_rgba, to_rgba_array
 from matplotlib.patches import Rectangle
 from matplotlib.text import Text
@@ -20,6 +21,7 @@ from anabranch import (
     InputError,
     Scenario,
     comparison,
+    figures,
     observed,
     plotting,
     results,
@@ -28,7 +30,10 @@ from anabranch import (
     tables,
 )
 from anabranch import sweep as sweeps
+from anabranch.nearest import one_of
 from anabranch.plotting import Frame, Request, chart, drawing
+from anabranch.studies import drawing as studies_drawing
+from anabranch.studies.results import StudyResult
 from anabranch.sweep import Metric, Parameter, Replications, Sweep
 from conftest import TWO_HOSTS, Command
 
@@ -266,8 +271,11 @@ def test_every_kind_of_a_sweep(
     done = forked("plot", swept, *options, "--out", out)
     assert done.returncode == 0, done.stderr
     kind = options[options.index("--kind") + 1] if "--kind" in options else ""
-    says = {"cdf": "", "box": "", "heatmap": "means of 4 runs\n", "": "means of 4 runs\n"}
-    says["paired"] = "means of 4 runs, paired differences with 95 % intervals\n"
+    says = {"cdf": "", "box": "", "heatmap": "means of 4 runs\n"}
+    same = "; each the same in all its runs\n"
+    says[""] = f"means of 4 runs{same}"
+    zero = "".join(f"  cubic - reno, {x}: 0 bit/s\n" for x in (0.01, 0.02))
+    says["paired"] = f"means of 4 runs, paired differences with 95 % intervals{same}{zero}"
     assert done.stderr == says.get(kind, "means of 4 runs, 95 % intervals\n")
     octets = out.read_bytes()
     assert octets.startswith(b"%PDF") and b"/FontFile2" in octets, "fonts are embedded"
@@ -324,6 +332,12 @@ def test_the_example_of_wifi_and_lte(tmp_path: Path) -> None:
     assert 40 < cubic < lia < 100
     lost = chart(result.frame("goodput"), Request(kind="paired", where=["window=cubic,lia"]))
     assert lost.data["high"].max() < 0
+    # As the example says, that is Wi-Fi's losses: without them the algorithms are alike.
+    without = replace(plan, scenario=plan.scenario.set("links.wifi.impairments.0.rate=0"))
+    every = replace(without, replications=Replications.exactly(1)).run(tmp_path / "without")
+    goodput = {row["window"]: float(row["mean"] or 0) for row in every.summary()[::2]}
+    last = goodput.pop("balia")
+    assert max(goodput.values()) < 1.005 * min(goodput.values()) and last < min(goodput.values())
 
 
 def test_both_worlds_of_a_comparison(tmp_path: Path) -> None:
@@ -522,6 +536,97 @@ def test_bars_beyond_the_colours_are_hatched() -> None:
     assert colours == {to_rgba("white"), to_rgba("#222222")}
 
 
+def test_caps_have_no_halo_and_are_narrow() -> None:
+    """A white cap would cut a notch into the top of the bar; a wide one joins with the other."""
+    one = chart(frame(varied=VARIED), Request(where=["loss=1", "buffer=10 packets"]))
+    axes = drawing.draw(one, 3.4, 2.24).axes[0]
+    lines = [each for each in axes.collections if isinstance(each, LineCollection)]
+    white = [each for each in lines if tuple(to_rgba_array(each.get_color())[0])[:3] == (1, 1, 1)]
+    ends = [np.asarray(part) for each in white for part in each.get_segments()]
+    assert ends and all(part[0, 0] == part[-1, 0] for part in ends)
+    dark = [np.asarray(part) for e in lines if e not in white for part in e.get_segments()]
+    assert 0 < max(abs(part[-1, 0] - part[0, 0]) for part in dark) < 0.2
+
+
+def test_an_interval_is_seen_beside_its_mark(anabranch: Command, tmp_path: Path) -> None:
+    """Of paired differences; where it is not, the command says so."""
+    spread = np.array([-1.0, 1.0, -1.0, 1.0, -1.0, 1.0])
+    for width, said in ((0.1, False), (0.001, True)):
+        rows = [
+            {"window": w, "replication": r, "goodput": y + (e * width if w == "b" else 0.0)}
+            for w, y in (("a", 1.0), ("b", 2.0))
+            for r, e in enumerate(spread)
+        ]
+        table, out = tmp_path / "t.csv", tmp_path / "f.png"
+        pd.DataFrame(rows).to_csv(table, index=False)
+        done = anabranch("plot", table, "--y", "goodput", "--kind", "paired", "--out", out)
+        assert done.returncode == 0, done.stderr
+        assert ("1 interval is narrower than the mark" in done.stderr) == said
+        made = chart(results.frame([table], "goodput"), Request(kind="paired"))
+        figure = drawing.draw(made, 3.4, 2.24)
+        figure.draw_without_rendering()
+        (mark,) = figure.axes[0].findobj(PathCollection)
+        tall = math.sqrt(mark.get_sizes()[0]) * figure.dpi / 72
+        ends = figure.axes[0].transData.transform(
+            [(0, made.data["low"][0]), (0, made.data["high"][0])]
+        )
+        assert (ends[1, 1] - ends[0, 1] < tall) == said
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_logarithmic_axis_has_no_zero() -> None:
+    """A distribution counts zeros in its shares; of means the command says what is not drawn."""
+    rows = [
+        {"window": w, "replication": r, "timeouts": float(r // 2 * 10)}
+        for w in "ab"
+        for r in range(8)
+    ]
+    zeros = Frame(pd.DataFrame(rows), "timeouts", varied=("window",))
+    made = chart(zeros, Request(kind="cdf", log="x"))
+    axes = drawing.draw(made, 3.4, 2.24).axes[0]
+    assert made.beyond == 4
+    for line in axes.lines:
+        x, y = (np.asarray(each, dtype=float) for each in line.get_data())
+        assert np.isfinite(x).all() and (y[0], y.max()) == (0.25, 1.0)
+        assert 10 ** x[y >= 0.75].min() == pytest.approx(20)
+    labels = [each.get_text() for each in axes.get_xticklabels()]
+    assert labels and all(labels)
+    means = [{"loss": x, "replication": r, "y": x * (r - 1)} for x in (0, 1, 2) for r in range(4)]
+    mean = chart(Frame(pd.DataFrame(means), "y", varied=("loss",)), Request(log="xy"))
+    assert (mean.beyond, sorted(mean.data["x"])) == (1, [1, 2])
+    assert drawing.draw(mean, 3.4, 2.24).axes
+    with pytest.raises(InputError, match=r"`--log`: value `x`.*no value is above 0"):
+        nothing = zeros.only(zeros.data.assign(timeouts=0.0))
+        chart(nothing, Request(kind="cdf", log="x"))
+
+
+def test_the_figures_of_a_study_are_listed(anabranch: Command, tmp_path: Path) -> None:
+    """Unless one was named; which is drawn is said."""
+    rows = [{"series": "a", "x": 1, "mean": 2, "ci_low": 1, "ci_high": 3, "n": 4}]
+    entries = [
+        studies_drawing.points(tmp_path, stem, rows, figures.Plot("", "x", stem), "")
+        for stem in ("harm-to-cubic", "harm-to-reno")
+    ]
+    names = ("name", "title", "reference", "question", "abstract", "scenario")
+    texts: dict[str, Any] = dict.fromkeys(names, "")
+    StudyResult(
+        **texts, strength="full", claims=[], figures=entries, choices=[], findings=[],
+        headline="harm-to-reno",
+    ).save(tmp_path)  # fmt: skip
+    done = anabranch("plot", tmp_path, "--out", tmp_path / "f.svg")
+    said = "figure harm-to-reno of harm-to-cubic, harm-to-reno; --figure chooses"
+    assert (done.returncode, said in done.stderr) == (0, True), done.stderr
+    named = anabranch("plot", tmp_path, "--figure", "harm-to-cubic", "--out", tmp_path / "f.svg")
+    assert (named.returncode, named.stderr) == (0, "")
+    wrong = anabranch("plot", tmp_path, "--kind", "bars", "--out", tmp_path / "f.svg")
+    assert "field `--kind`: value `bars`" in wrong.stderr
+
+
+def test_one_name_is_not_said_twice() -> None:
+    assert one_of("cwnd", ["path_cwnd"]) == "path_cwnd"
+    assert one_of("cwnd", ["path_cwnd", "queue"]).endswith("; did you mean `path_cwnd`?")
+
+
 def steps(runs: list[list[tuple[float, float]]], **more: object) -> Frame:
     """Runs of one series, each with its samples."""
     rows = [
@@ -660,3 +765,27 @@ def test_what_a_sweep_did_not_observe_is_said(kept: Path) -> None:
         swept.plot("arrivals")
     with pytest.raises(InputError, match=r"`runs`.*a series over time"):
         swept.plot(kind="runs")
+
+
+def test_a_series_without_a_band_has_none_in_the_legend() -> None:
+    """One series is the same in all its runs: the caption says so, and its key has no band."""
+    rows = [
+        {"path": path, "loss": x, "replication": r, "y": 2.0 + (r * x if path == "wifi" else 0.0)}
+        for path in ("wifi", "lte")
+        for x in (0.1, 1.0, 2.0)
+        for r in range(4)
+    ]
+    made = chart(Frame(pd.DataFrame(rows), "y", varied=("path", "loss")), Request())
+    assert made.constant == ["0.1, lte", "1, lte", "2, lte"]
+    constant = "the same in all runs: 0.1, lte; 1, lte; 2, lte"
+    assert plotting.caption(made) == f"means of 4 runs, 95 % intervals; {constant}"
+    figure = drawing.draw(made, 3.4, 2.0)
+    keys = [each for each in figure.findobj(Rectangle) if 0 < (each.get_alpha() or 1) <= 1]
+    filled = [to_rgba(each.get_facecolor())[3] for each in keys]
+    assert [each for each in filled if 0 < each < 1] == [pytest.approx(0.18, abs=0.01)]
+    every = chart(
+        Frame(pd.DataFrame(rows), "y", varied=("path", "loss")), Request(where=["path=lte"])
+    )
+    assert plotting.caption(every) == "means of 4 runs; each the same in all its runs"
+    paired = chart(Frame(pd.DataFrame(rows), "y", varied=("path", "loss")), Request(kind="paired"))
+    assert paired.constant == []

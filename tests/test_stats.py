@@ -6,6 +6,7 @@ import doctest
 import math
 from types import ModuleType
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -77,3 +78,14 @@ def test_examples_in_the_documentation(module: ModuleType) -> None:
     result = doctest.testmod(module)
     assert result.attempted > 0
     assert result.failed == 0
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_pairing_gains_only_where_both_react_alike(sign: float) -> None:
+    """As docs/statistics.md says: the variance of a difference has the covariance taken off."""
+    rng = np.random.default_rng(1)
+    draws = rng.normal(size=400)
+    x, y = draws, sign * draws + rng.normal(size=400) / 2
+    pair, apart = stats.paired(x, y), stats.paired(x, rng.permutation(y))
+    half, other = (each.ci_high - each.ci_low for each in (pair, apart))
+    assert (half < other) == (sign > 0)

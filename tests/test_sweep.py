@@ -637,6 +637,66 @@ def test_a_mean_over_several_flows_is_told(
     assert "is the mean of" not in anabranch("sweep", plan, "--out", tmp_path / "one").stdout
 
 
+def test_differences_are_from_any_value(
+    anabranch: Command, two_hosts: Path, tmp_path: Path
+) -> None:
+    """The table, `paired.csv` and the report, of a finished sweep, too; plot prints the same."""
+    plan, out = tmp_path / "plan.toml", tmp_path / "out"
+    plan.write_text(
+        f"scenario = '{two_hosts}'\nset = ['flows.f.size=30 kB']\nreplications = 4\n"
+        "[[parameters]]\nname = 'window'\nfield = 'flows.f.tcp.window'\n"
+        "values = ['reno', 'cubic', 'vegas']\n"
+        f"[[parameters]]\nname = 'loss'\nfield = '{LOSS}'\nvalues = [0.01, 0.05]\n",
+        encoding="utf-8",
+    )
+    wrong = anabranch("sweep", plan, "--out", out, "--against", "window=vegsa")
+    assert wrong.returncode == 2 and "did you mean `window=vegas`" in wrong.stderr
+    assert not (out / "runs").exists()
+    first = anabranch("sweep", plan, "--out", out)
+    assert first.returncode == 0, first.stderr
+    told = anabranch("sweep", plan, "--out", out, "--resume", "--against", "window=vegas").stdout
+    found = [line for line in told.splitlines() if " - vegas" in line]
+    assert len(found) == 4 and " - reno" not in told
+    assert "cubic - vegas" in (out / "report.html").read_text(encoding="utf-8")
+    rows = tables.read_csv(out / "paired.csv")
+    assert {row["against"] for row in rows} == {"vegas"}
+    both = anabranch("sweep", plan, "--out", out, "--resume", "--against", "0.05").stdout
+    assert both.count("0.01 - 0.05") == 3 and both.count(" - reno") == 4
+    at = ("--where", "loss=0.05", "--against", "window=vegas", "--out", tmp_path / "f.svg")
+    drawn = anabranch("plot", out, "--kind", "paired", *at)
+    assert re.search(r"  reno - vegas: -?[0-9.]+ \(.* to .*\) [kM]?bit/s\n", drawn.stderr)
+    assert drawn.stdout.count("\n") == 1
+
+
+def test_a_metric_of_an_entry_with_a_count_is_of_all_its_flows(
+    anabranch: Command, two_hosts: Path, tmp_path: Path
+) -> None:
+    """As of the pattern, also where the count varies; of a group nobody need be told."""
+    scenario = tmp_path / "web.toml"
+    more = "\n[[flows]]\nname = 'web'\ncount = 3\nfrom = 'a'\nto = 'b'\nsize = '30 kB'\n"
+    scenario.write_text(two_hosts.read_text(encoding="utf-8") + more, encoding="utf-8")
+    plan = tmp_path / "plan.toml"
+    plan.write_text(
+        f"scenario = '{scenario}'\nreplications = 2\n"
+        "[[parameters]]\nname = 'many'\nfield = 'flows.web.count'\nvalues = [1, 2, 3]\n"
+        "[[metrics]]\nname = 'entry'\ncolumn = 'completion_s'\nof = 'web'\n"
+        "[[metrics]]\nname = 'octets'\ncolumn = 'bytes'\nof = ['web']\nreduce = 'sum'\n"
+        "[[metrics]]\nname = 'pattern'\ncolumn = 'completion_s'\nof = 'web*'\n",
+        encoding="utf-8",
+    )
+    done = anabranch("sweep", plan, "--out", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    assert "is the mean of" not in done.stdout
+    result = reading.read(tmp_path / "out")
+    found = {(row["many"], row["metric"]): row["mean"] for row in result.summary()}
+    for many in (1, 2, 3):
+        assert found[many, "entry"] == found[many, "pattern"]
+        assert found[many, "octets"] == 30e3 * many
+    plan.write_text(plan.read_text(encoding="utf-8").replace("of = 'web'", "of = 'wbe'"))
+    wrong = anabranch("sweep", plan, "--out", tmp_path / "wrong")
+    assert "value `wbe`" in wrong.stderr and "did you mean `web`" in wrong.stderr
+
+
 def test_a_metric_has_one_unit_in_a_table() -> None:
     rows: list[CsvRow] = [
         {"metric": "goodput", "parameter": "p", "value": value, "against": "a", "difference": mean,
@@ -656,6 +716,26 @@ def test_a_metric_has_one_unit_in_a_table() -> None:
     # That of the means, even where all differences are small.
     table = shown.differences([], rows[::2], {"goodput": "bit/s"}, summary)
     assert [line[-2].split()[-1] for line in table.rows] == ["Mbit/s"] * 2
+
+
+def test_a_metric_that_is_constant_is_told_by_name_and_point(
+    anabranch: Command, two_hosts: Path, tmp_path: Path
+) -> None:
+    """One metric varies and another does not, at one of the points: its mean has no interval."""
+    plan = tmp_path / "plan.toml"
+    plan.write_text(
+        f"scenario = '{two_hosts}'\nset = ['flows.f.size=30 kB']\nreplications = 4\n"
+        f"[[parameters]]\nname = 'loss'\nfield = '{LOSS}'\nvalues = [0.0, 0.05]\n"
+        "[[metrics]]\nname = 'goodput'\ncolumn = 'goodput_bps'\n"
+        "[[metrics]]\nname = 'octets'\ncolumn = 'bytes'\n",
+        encoding="utf-8",
+    )
+    done = anabranch("sweep", plan, "--out", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    assert "goodput is constant over 4 replications at loss=0." in done.stdout
+    assert "octets is constant over 4 replications at every point." in done.stdout
+    one = anabranch("sweep", plan, "--out", tmp_path / "out", "--resume", "--metric", "goodput")
+    assert "goodput is constant" in one.stdout and "octets is constant" not in one.stdout
 
 
 def test_replications_without_a_random_draw_are_told(

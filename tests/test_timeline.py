@@ -372,4 +372,27 @@ def test_a_timeline_takes_no_other_choice_and_needs_events(
     assert nothing.returncode == 2 and "--explore" in nothing.stderr
     other = anabranch("plot", tmp_path, "--y", "timeline", "--by", "flow", "--out", out)
     assert other.returncode == 2 and "beside --y timeline" in other.stderr
+    assert "field `--by`: value `flow`" in other.stderr
+    other = anabranch("plot", tmp_path, "--y", "timeline", "--where", "flow=f", "--out", out)
+    assert "field `--where`: value `flow=f`" in other.stderr
+    other = anabranch("plot", tmp_path, "--from", "1", "--out", out)
+    assert other.returncode == 2 and "field `--from`: value `1`" in other.stderr
     assert not out.exists()
+
+
+def test_a_part_of_the_time_is_drawn(
+    failover: RunResult, anabranch: Command, tmp_path: Path
+) -> None:
+    """Nothing is drawn beside it, and lanes without anything in it are left out."""
+    events, end_s = failover.timeline(), failover.run.end_s
+    dates = sorted(event.time_s for event in events if event.kind == "timeout")
+    begin, end = dates[0] - 0.25, dates[0] + 0.25
+    axes = lanes.together([("", events, end_s)], span=(begin, end)).axes[0]
+    assert axes.get_xlim() == pytest.approx((begin, end))
+    marks = [float(x) for line in axes.lines for x in np.asarray(line.get_xdata(), dtype=float)]
+    assert marks and all(begin <= x <= end for x in marks)
+    tables.write_run(tmp_path, failover)
+    draw = ("plot", tmp_path, "--y", "timeline", "--out", tmp_path / "t.pdf")
+    assert anabranch(*draw, "--from", f"{begin:g}", "--to", f"{end:g}").returncode == 0
+    wrong = anabranch(*draw, "--from", "5", "--to", "2")
+    assert wrong.returncode == 2 and "field `--to`: value `2`" in wrong.stderr

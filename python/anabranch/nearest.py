@@ -28,11 +28,13 @@ def nearest(wanted: str, names: Iterable[object]) -> str | None:
 
 
 def one_of(wanted: str, names: Iterable[object], most: int = 30) -> str:
-    """The `names` for a message, at most so many of them or one more, and which of all was probably
-    meant.
+    """The `names` for a message, at most so many of them or one more, and which of several was
+    probably meant.
 
     >>> one_of("cubik", ["reno", "cubic", "bbr"], most=2)
     'reno, cubic, bbr; did you mean `cubic`?'
+    >>> one_of("cubik", ["cubic"])
+    'cubic'
     >>> one_of("tahoe", ["reno", "cubic", "bbr"], most=1)
     'reno and 2 more'
     """
@@ -42,5 +44,5 @@ def one_of(wanted: str, names: Iterable[object], most: int = 30) -> str:
     shown = ", ".join(known[:most])
     if len(known) > most:
         shown += f" and {len(known) - most} more"
-    meant = nearest(wanted, known)
+    meant = nearest(wanted, known) if len(known) > 1 else None
     return shown if meant is None else f"{shown}; did you mean `{meant}`?"

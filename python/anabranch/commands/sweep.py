@@ -35,7 +35,7 @@ ALIKE = (
     " are no intervals. Random loss, jitter, `start_spread` or traffic by a law would."
 )
 
-ONE_OF_THEM = "A metric with `of` is that of one of them, see docs/sweep.md."
+ONE_OF_THEM = "A metric with `of` is that of one of them, of one path with `path`: docs/sweep.md."
 
 PAIRED = "Differences, paired by replication"
 
@@ -79,6 +79,12 @@ FORMS = {"markdown": Form(markdown, "**{}**\n"), "latex": Form(latex, "% {}")}
     help="A metric that the printed tables have, and no other; may be repeated.",
 )
 @click.option(
+    "--against",
+    multiple=True,
+    metavar="[NAME=]VALUE",
+    help="What paired differences are from; may be repeated.  [default: each first value]",
+)
+@click.option(
     "--out",
     type=PATH,
     default=Path("results/sweep"),
@@ -94,6 +100,7 @@ def sweep(
     resume: bool,
     table: str,
     chosen: tuple[str, ...],
+    against: tuple[str, ...],
     out: Path,
 ) -> None:
     """Runs every combination of a sweep's parameters; writes DIR/summary.csv and DIR/runs."""
@@ -123,14 +130,19 @@ def sweep(
 
             result = interruptible(
                 lambda: description.run(
-                    out, executor=crew, resume=resume, progress=advance, damaged=tell
+                    out,
+                    executor=crew,
+                    resume=resume,
+                    against=against,
+                    progress=advance,
+                    damaged=tell,
                 )
             )
     finally:
         crew.close()
     means, pairs = sweep_tables(result, chosen)
     notes = [f"{' '.join(pooled)} {ONE_OF_THEM}"] if (pooled := result.pooled()) else []
-    notes += [ALIKE] if result.alike() else []
+    notes += [ALIKE] if result.alike() else result.constant(chosen)
     report.write_sweep_report(out, plan.stem, result)
     files = f"{out / 'summary.csv'}, {out / 'runs'}, {out / 'report.html'}"
     if table in FORMS:

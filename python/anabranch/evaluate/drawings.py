@@ -83,7 +83,9 @@ def _harm(context: Context, card: Card, standard: str) -> FigureEntry:
     path = context.directory / f"{check.name}.csv"
     write_csv(path, POINT_COLUMNS, rows)
     title = f"Harm to two flows of {standard} by two others"
-    plot = figures.Plot(title, "buffer (BDP)", "harm", ylim=(0.0, 1.02), legend="lower left")
+    plot = figures.Plot(
+        title, "buffer (BDP)", f"harm to {standard}", ylim=(0.0, 1.02), legend="lower left"
+    )
     figures.points(path, plot)
     fair = "0.75 is an equal share of what a flow has alone; the interval is Student's t at 95 %."
     return FigureEntry(check.name, f"{title}. {fair}")

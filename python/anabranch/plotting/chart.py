@@ -18,6 +18,8 @@ KINDS = ("line", "runs", "bars", "cdf", "box", "heatmap", "paired")
 """Kinds of charts."""
 OF_SERIES = ("line", "runs", "cdf", "box")
 """Those that many runs of a series over time have."""
+NAMED = 4
+"""Points up to which a caption names each."""
 SEVERAL = 7
 """Values of a column up to which a distribution tells them apart unasked."""
 
@@ -91,6 +93,12 @@ class Chart:
     pooled: Mapping[str, int] = field(default_factory=dict)
     """Columns that vary and that a distribution does not tell apart, and how many values of each
     are drawn."""
+    beyond: int = 0
+    """Values of zero or below, which a logarithmic axis does not have."""
+    numbers: Sequence[str] = ()
+    """What is drawn of paired differences, in words."""
+    constant: Sequence[str] = ()
+    """The points, by name, that had the same value in all their runs: there is no interval."""
 
 
 def caption(made: Chart) -> str:
@@ -105,17 +113,48 @@ def caption(made: Chart) -> str:
     if most < 2:
         return ""
     number = f"{most}" if least == most else f"{least} to {most}"
-    return ", ".join(filter(None, (f"{made.middle} of {number} runs", made.intervals)))
+    says = ", ".join(filter(None, (f"{made.middle} of {number} runs", made.intervals)))
+    if not made.constant:
+        return says
+    count, every = len(made.constant), len(made.data)
+    if count == every:
+        return f"{says}; each the same in all its runs"
+    points = "; ".join(made.constant) if count <= NAMED else f"{count} of {every} points"
+    return f"{says}; the same in all runs: {points}"
 
 
 def chart(frame: Frame, request: Request) -> Chart:
     """The chart of a frame that a request asks for."""
-    made = _chart(frame, request)
+    made = _positive(_chart(frame, request), frame.origin)
     if not made.series:
         return made
     made = replace(made, known=[_text(value) for value in frame.values(made.series)])
     count = made.data["series"].nunique()
     return _largest(made, frame.most) if frame.most < count and not request.where else made
+
+
+def _positive(made: Chart, origin: str) -> Chart:
+    """The chart without what has no place on a logarithmic axis; a distribution keeps it, because
+    the shares count it."""
+    data = made.data
+    names = [
+        axis for axis in made.log if axis in data and pd.api.types.is_numeric_dtype(data[axis])
+    ]
+    if not names or made.kind == "heatmap":
+        return made
+    beyond = (data[names] <= 0).any(axis=1)
+    if beyond.all():
+        allowed = "a linear axis: no value is above 0"
+        raise InputError.about(origin, "--log", made.log, allowed)
+    made = replace(made, beyond=int(beyond.sum()))
+    if made.kind == "cdf":
+        return made
+    data = data[~beyond].copy()
+    if "y" in names and "low" in data:
+        # An interval that reaches zero goes to the end of the axis.
+        ends = data[["low", "y"]].to_numpy()
+        data["low"] = data["low"].where(data["low"] > 0, ends[ends > 0].min())
+    return replace(made, data=data)
 
 
 def _largest(made: Chart, most: int) -> Chart:
@@ -237,7 +276,17 @@ def _means(frame: Frame, request: Request, kind: str, roles: Roles) -> Chart:
         kind, data, axis, scaled.axis(frame.label), roles.by, (), roles.panels, raw,
         request.log, intervals if has_interval else "",
         runs=_runs(table), middle="medians" if band else "means",
+        constant=() if band or raw else _constant(table, keys),
     )  # fmt: skip
+
+
+def _constant(table: pd.DataFrame, keys: Sequence[str]) -> list[str]:
+    """The names of the points with several runs, all of one value."""
+    if "n" not in table:
+        return []
+    same = table[(table["n"] > 1) & ~(table["high"] > table["low"])]
+    apart = [key for key in keys if table[key].nunique() > 1]
+    return [", ".join(_text(row[key]) for key in apart) for _, row in same.iterrows()]
 
 
 def _lines(table: pd.DataFrame, roles: Roles) -> pd.Series[int]:
@@ -323,8 +372,21 @@ def _paired(frame: Frame, request: Request, roles: Roles) -> Chart:
     label = f"{frame.label}{of}: difference from {_text(base)}"
     intervals = f"paired differences with {frame.confidence * 100:g} % intervals"
     drawn = ("paired", data, axis, scaled.axis(label), series, (), panels)
-    runs = _runs(found)
-    return Chart(*drawn, steps=False, log=request.log, intervals=intervals, runs=runs)
+    constant = _constant(found, [column, *rest])
+    columns = ["y", "low", "high", "n"]
+    every = [stats.Estimate(*row) for row in found[columns].itertuples(index=False, name=None)]
+    apart = [each for each in rest if found[each].nunique() > 1]
+    numbers = [
+        ", ".join([f"{_text(row[column])} - {_text(base)}", *(_text(row[each]) for each in apart)])
+        + f": {difference}"
+        for (_, row), difference in zip(
+            found.iterrows(), si.estimates(every, unit, scaled), strict=True
+        )
+    ]
+    return Chart(
+        *drawn, steps=False, log=request.log, intervals=intervals, runs=_runs(found),
+        constant=constant, numbers=numbers,
+    )  # fmt: skip
 
 
 def _axis(frame: Frame, table: pd.DataFrame, column: str, data: pd.DataFrame, kind: str) -> Axis:

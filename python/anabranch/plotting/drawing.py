@@ -6,10 +6,13 @@ legends. Colours are those of Okabe and Ito; dashes and marks differ besides.
 
 from __future__ import annotations
 
+import math
 import textwrap
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import plotnine as p9
 from matplotlib.figure import Figure
 
@@ -36,8 +39,16 @@ THIN = {"size": 0.35, "alpha": 0.55}
 KEY_OF_RUNS = {"size": 1.0, "alpha": 1.0}
 BAR = 0.8
 TEXT = "#222222"
-WHISKER = (("white", 1.2), (TEXT, 0.4))
-"""Colour and size of an interval over a bar, first what sets it off from a dark one."""
+WHISKER, HALO = 0.4, 1.2
+"""Size of an interval over a bar, and of the white that sets it off from a dark one."""
+CAP = 0.16
+"""Share of a bar's place that the caps of an interval take."""
+DOT, STROKE = 0.9, 0.2
+"""Size of the mean of a paired difference: small, so that a narrow interval is seen beyond it."""
+EXPAND = 0.05
+"""Share of the range of an axis that is left free at each end."""
+POINTS = 72
+"""Points of an inch."""
 LINES = ("solid", "dashed", "dashdot", "dotted")
 
 
@@ -87,13 +98,14 @@ def _long(chart: Chart, width: float) -> bool:
 def _channels(chart: Chart) -> tuple[str, ...]:
     """What tells series apart besides the colour."""
     channels: dict[str, tuple[str, ...]] = {
-        "line": ("colour", "fill", "linetype", "shape"),
         "cdf": ("colour", "linetype"),
         "runs": ("colour", "linetype"),
         "paired": ("colour", "shape"),
     }
-    if chart.kind == "line" and (_many(chart) or chart.steps):
-        return ("colour", "fill", "linetype")
+    if chart.kind == "line":
+        # Opacity, so that the legend shows a band only where there is one.
+        band = ("fill", "alpha") if _bandless(chart) else ("fill",)
+        return ("colour", *band, "linetype", *(() if _many(chart) or chart.steps else ("shape",)))
     if _hatched(chart):
         return ("fill", "linetype")
     return channels.get(chart.kind, ("fill",))
@@ -105,7 +117,9 @@ def _mapping(chart: Chart) -> Any:
     if chart.kind == "cdf":
         named = dict.fromkeys(_channels(chart), "series") if chart.series else {}
         return p9.aes("x", **named)
-    named = dict.fromkeys(_channels(chart), "series") if chart.series else {}
+    # The opacity is that of the band alone.
+    channels = [each for each in _channels(chart) if each != "alpha"]
+    named = dict.fromkeys(channels, "series") if chart.series else {}
     return p9.aes("x", "y", **named)
 
 
@@ -124,11 +138,23 @@ def _line(chart: Chart) -> list[Any]:
     if chart.intervals:
         fill = {} if chart.series else {"fill": COLOURS[0]}
         band = p9.aes(ymin="low", ymax="high")
-        layers.append(p9.geom_ribbon(band, colour="none", **FILL, **fill))
+        if _bandless(chart):
+            band = p9.aes(ymin="low", ymax="high", alpha="series")
+            layers.append(p9.geom_ribbon(band, colour="none"))
+        else:
+            layers.append(p9.geom_ribbon(band, colour="none", **FILL, **fill))
     layers.append(p9.geom_line(size=0.6, **single))
     if not _many(chart):
         layers.append(p9.geom_point(size=1.6, **single))
     return layers
+
+
+def _bandless(chart: Chart) -> set[str]:
+    """The series that have no band beside others that have one."""
+    if chart.kind != "line" or not chart.intervals or not chart.series:
+        return set()
+    wide = chart.data["high"] > chart.data["low"]
+    return set(chart.data["series"]) - set(chart.data["series"][wide])
 
 
 def _every_run(chart: Chart) -> list[Any]:
@@ -143,9 +169,10 @@ def _bars(chart: Chart) -> list[Any]:
     layers: list[Any] = [geom(position=side, width=BAR * 0.92, **single)]
     if chart.intervals:
         ends = p9.aes(ymin="low", ymax="high", group="series" if chart.series else 1)
-        for colour, size in WHISKER:
-            style: dict[str, Any] = {"size": size, "colour": colour, "linetype": "solid"}
-            layers.append(p9.geom_errorbar(ends, position=side, width=0.25, **style))
+        style: dict[str, Any] = {"position": side, "linetype": "solid"}
+        layers.append(p9.geom_linerange(ends, colour="white", size=HALO, **style))
+        # Caps have no halo, which would cut a notch into the top of the bar.
+        layers.append(p9.geom_errorbar(ends, width=CAP, colour=TEXT, size=WHISKER, **style))
     return layers
 
 
@@ -161,7 +188,34 @@ def _box(chart: Chart) -> list[Any]:
 
 def _cdf(chart: Chart) -> list[Any]:
     single = {} if chart.series else {"colour": COLOURS[0]}
-    return [p9.stat_ecdf(geom="step", size=0.6, **single)]
+    if "x" not in chart.log:
+        return [p9.stat_ecdf(geom="step", size=0.6, **single)]
+    steps = p9.geom_step(p9.aes(y="share"), data=_shares(chart), size=0.6, **single)
+    return [steps, p9.expand_limits(y=0)]
+
+
+def _shares(chart: Chart) -> pd.DataFrame:
+    """The distribution of each series and panel over a logarithmic axis, from below the least value
+    above zero to beyond the largest of all: it begins at the share of what is zero."""
+    every = chart.data["x"]
+    least, last = every[every > 0].min(), every.max()
+    beside = (last / least) ** EXPAND if last > least else 2.0
+    first, last = least / beside, last * beside
+    names = [name for name in ("series", "panel") if name in chart.data]
+    parts = chart.data.groupby(names, observed=True) if names else [((), chart.data)]
+    found = []
+    for key, part in parts:
+        ordered = np.sort(part["x"].to_numpy(dtype=float))
+        inside = np.unique(ordered[ordered > 0])
+        x = np.concatenate([[first], inside, [last]])
+        share = np.searchsorted(ordered, x, side="right") / len(ordered)
+        found.append(
+            pd.DataFrame({"x": x, "share": share}).assign(**dict(zip(names, key, strict=True)))
+        )
+    shares = pd.concat(found, ignore_index=True)
+    for name in names:
+        shares[name] = pd.Categorical(shares[name], chart.data[name].cat.categories, ordered=True)
+    return shares
 
 
 def _heatmap(chart: Chart) -> list[Any]:
@@ -181,9 +235,20 @@ def _paired(chart: Chart) -> list[Any]:
     ends = p9.aes(ymin="low", ymax="high")
     return [
         p9.geom_hline(yintercept=0, size=0.4, colour="#777777"),
-        p9.geom_linerange(ends, position=side, size=0.7, **single),
-        p9.geom_point(position=side, size=1.9, **single),
+        p9.geom_linerange(ends, position=side, size=0.5, **single),
+        p9.geom_point(position=side, size=DOT, stroke=STROKE, **single),
     ]
+
+
+def hidden(chart: Chart, height: float) -> int:
+    """How many intervals of paired differences are behind their marks in a figure so high."""
+    if chart.kind != "paired" or "y" in chart.log:
+        return 0
+    low, high = _range(chart)
+    inch = (max(high, 0.0) - min(low, 0.0)) * (1 + 2 * EXPAND) / (AXIS * height)
+    mark = (DOT + STROKE) * math.sqrt(math.pi) / POINTS * inch
+    wide = chart.data["high"] - chart.data["low"]
+    return int(((wide > 0) & (wide < mark)).sum())
 
 
 def _distance(chart: Chart) -> float:
@@ -230,7 +295,12 @@ def _scales(chart: Chart) -> list[Any]:
         scales.append(p9.scale_fill_cmap("cividis"))
     elif chart.series:
         looks, shown = looks_of(chart), set(chart.data["series"])
+        bandless = _bandless(chart)
         for channel in _channels(chart):
+            if channel == "alpha":
+                bands = {name: 0.0 if name in bandless else FILL["alpha"] for name in shown}
+                scales.append(p9.scale_alpha_manual(values=bands))
+                continue
             # By name, so that a series looks the same whatever else is drawn.
             at = ("colour", "linetype", "shape").index("colour" if channel == "fill" else channel)
             chosen = {name: look[at] for name, look in looks.items() if name in shown}
@@ -238,13 +308,12 @@ def _scales(chart: Chart) -> list[Any]:
     if chart.x.numeric and chart.kind != "cdf":
         ticks = chart.data["x"].unique()
         more: dict[str, Any] = {"breaks": sorted(ticks)} if len(ticks) <= TICKS else {}
-        labels = {"labels": lambda breaks: [f"{each:g}" for each in breaks]}
         scale = p9.scale_x_log10 if "x" in chart.log else p9.scale_x_continuous
-        scales.append(scale(**more, **labels))
+        scales.append(scale(**more, labels=_ticks))
     elif chart.x.numeric and "x" in chart.log:
-        scales.append(p9.scale_x_log10())
+        scales.append(p9.scale_x_log10(labels=_ticks))
     if "y" in chart.log and chart.kind not in ("cdf", "heatmap"):
-        scales.append(p9.scale_y_log10())
+        scales.append(p9.scale_y_log10(labels=_ticks))
     elif chart.kind == "bars":
         scales.append(p9.scale_y_continuous(expand=(0, 0, 0.05, 0)))
     elif chart.kind in ("line", "runs"):
@@ -253,6 +322,11 @@ def _scales(chart: Chart) -> list[Any]:
         if 0 <= low < high / 2:
             scales.append(p9.expand_limits(y=0))
     return scales
+
+
+def _ticks(breaks: Sequence[float]) -> list[str]:
+    """The labels of the ticks of an axis."""
+    return [f"{each:g}" for each in breaks]
 
 
 def _range(chart: Chart) -> tuple[float, float]:

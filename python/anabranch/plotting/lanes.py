@@ -4,6 +4,7 @@ and path, as the report has it."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -35,6 +36,10 @@ Run = tuple[str, Sequence[Event], float]
 """The name of a run, its events, and when it ended."""
 
 
+Span = tuple[float | None, float | None]
+"""From which second to which; a date that is `None` is that of the beginning, or of the end."""
+
+
 def figure(
     events: Sequence[Event],
     end_s: float,
@@ -62,8 +67,18 @@ def together(
     columns: float = 2.0,
     height: float | None = None,
     kinds: Sequence[str] = KINDS,
+    span: Span = (None, None),
 ) -> Figure:
-    """The events of several runs below each other, over the same time."""
+    """The events of several runs below each other, over the same time, which is the whole time or
+    a part of it."""
+    begin = 0.0 if span[0] is None else span[0]
+    end = max(end_s for _, _, end_s in runs) if span[1] is None else span[1]
+    if not 0 <= begin < end:
+        name, date = ("--to", end) if span[1] is not None else ("--from", begin)
+        allowed = f"--from before --to, from 0 to {max(end_s for _, _, end_s in runs):g} s"
+        raise InputError.about("plot", name, f"{date:g}", allowed)
+    if span != (None, None):
+        runs = [(name, _within(events, begin, end), last) for name, events, last in runs]
     charts = [_chart(run, kinds) for run in runs]
     width, _ = paper.size(columns, height)
     names = dict.fromkeys(trace.name for chart in charts for trace in chart.traces)
@@ -80,10 +95,21 @@ def together(
         if name:
             axes.set_title(name, fontsize=8, loc="left")
             axes.label_outer()
-    every[0].set_xlim(0, max(end_s for _, _, end_s in runs))
+    every[0].set_xlim(begin, end)
     handles = [keys[form.name] for form in FORMS if form.name in keys]
     made.legend(handles=handles, ncols=fit, loc="outside lower center", fontsize=6.5, frameon=False)
     return made
+
+
+def _within(events: Sequence[Event], begin: float, end: float) -> list[Event]:
+    """The events that happen in a part of the time, what lasts cut to it."""
+    found = []
+    for event in events:
+        until = event.time_s if event.until_s is None else event.until_s
+        if event.time_s <= end and until >= begin:
+            until_s = None if event.until_s is None else min(until, end)
+            found.append(replace(event, time_s=max(event.time_s, begin), until_s=until_s))
+    return found
 
 
 def _chart(run: Run, kinds: Sequence[str]) -> Chart:

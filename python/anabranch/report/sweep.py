@@ -37,6 +37,7 @@ def write_sweep_report(directory: Path, title: str, result: SweepResult) -> None
         charts,
         title=name or title,
         file=title if name else "",
+        constant=[] if result.alike() else result.constant(),
         zeros=[each for each in units(result) if each in zeros],
         summary=summary(result),
         confidence=f"{result.rule.confidence * 100:g}",

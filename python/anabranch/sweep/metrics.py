@@ -42,7 +42,8 @@ class Metric:
     table: str = "flows"
     of: str | Sequence[str] | None = None
     """Only rows of this `flow` (or link, ... of this `name`), of these, or of those that a pattern
-    such as `web-*` names; all where not given."""
+    such as `web-*` names; all where not given. The name of an entry of the scenario with a `count`
+    means all of its flows."""
     reduce: str = "mean"
     """`share`: the sum over the rows as a part of the sum over all rows; with `path` over all paths
     of the same flows."""
@@ -84,6 +85,11 @@ class Metric:
         if self.of is None:
             return []
         return [self.of] if isinstance(self.of, str) else list(self.of)
+
+    def grouped(self) -> bool:
+        """Whether `of` asks for several, by a list or a pattern."""
+        patterns = self.patterns()
+        return len(patterns) > 1 or any(set(each) & set("*?[") for each in patterns)
 
     def values(self, tables: Mapping[str, pa.Table]) -> dict[int, float]:
         """The number of each replication; one whose rows have no value is left out."""

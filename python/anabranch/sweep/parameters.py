@@ -11,6 +11,7 @@ from typing import Any
 from anabranch import si
 from anabranch.errors import InputError
 from anabranch.inline import toml
+from anabranch.nearest import one_of
 
 Value = str | int | float | bool
 
@@ -120,6 +121,39 @@ def categorical(labels: Sequence[Mapping[str, Value]]) -> list[str]:
         if len(values) > 1 and names and not all(si.quantity(str(value)) for value in values):
             found.append(name)
     return found
+
+
+def baselines(labels: Sequence[Mapping[str, Value]], against: Sequence[str]) -> dict[str, Value]:
+    """What is subtracted from the other values of a parameter, by the parameter's name: of those
+    named as `NAME=VALUE`, or as a VALUE that one parameter has.
+
+    >>> points = [{"window": "reno", "loss": 0.1}, {"window": "cubic", "loss": 0.1}]
+    >>> baselines(points, ["cubic"]), baselines(points, ["loss=0.1"])
+    ({'window': 'cubic'}, {'loss': 0.1})
+    """
+    values = {
+        name: list(dict.fromkeys(each[name] for each in labels))
+        for name in (labels[0] if labels else ())
+    }
+    found: dict[str, Value] = {}
+    for text in against:
+        before, _, value_of_it = (part.strip() for part in text.partition("="))
+        named = before in values
+        names, wanted = ([before], value_of_it) if named else (list(values), text.strip())
+        having = {each: value for each in names for value in values[each] if _text(value) == wanted}
+        if len(having) != 1:
+            several = [f"{each}={_text(value)}" for each, value in having.items()]
+            there = several or [f"{n}={_text(value)}" for n in names for value in values[n]]
+            raise InputError.about("command line", "--against", text, one_of(text, there))
+        (chosen,) = having
+        if chosen in found:
+            raise InputError.about("command line", "--against", text, f"one value of {chosen}")
+        found |= having
+    return found
+
+
+def _text(value: Value) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 _NAME = re.compile(r"[^\W\d]\w*([ -]\w+)*")

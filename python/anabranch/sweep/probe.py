@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from anabranch.errors import InputError
 from anabranch.experiment import RunResult, Scenario
@@ -39,6 +40,32 @@ def refuse_empty(metrics: Sequence[Metric], points: Iterable[Point], where: str)
         raise InputError.about(f"{where}: metric {metric.name}", field, value, allowed)
 
 
+def expanded(metrics: Sequence[Metric], points: Sequence[Point]) -> list[Metric]:
+    """The metrics, with the flows of an entry of the scenario that has a `count` where `of` has the
+    entry's name: NAME-0, NAME-1, ..., as many as the point with the most of them has."""
+    if not any(each.patterns() and each.table != "links" for each in metrics):
+        return list(metrics)
+    counts: dict[str, set[int]] = {}
+    for point in points:
+        for name, count in _counts(point.scenario).items():
+            counts.setdefault(name, set()).add(count)
+    found = []
+    for metric in metrics:
+        names: list[str] = []
+        for each in metric.patterns():
+            known = counts.get(each, {1})
+            names += [each] if 1 in known else []
+            names += [f"{each}-{n}" for n in range(max(known))] if max(known) > 1 else []
+        same = metric.table == "links" or names == metric.patterns()
+        found.append(metric if same else replace(metric, of=tuple(names)))
+    return found
+
+
+def _counts(scenario: str) -> dict[str, int]:
+    """How many flows each entry of a resolved scenario makes, by its name."""
+    return {flow["name"]: flow["count"] for flow in tomllib.loads(scenario).get("flows", ())}
+
+
 def _fault(metric: Metric, run: RunResult, scenario: str) -> tuple[str, str, list[str]] | None:
     """The field of a metric that names nothing, its value, and what it could name."""
     flows = [flow.flow for flow in run.flows]
@@ -49,6 +76,10 @@ def _fault(metric: Metric, run: RunResult, scenario: str) -> tuple[str, str, lis
     there = [link.name for link in run.links] if metric.table == "links" else flows
     if metric.table in ("messages", "datagrams", "calls"):
         there = [*flows, *(f"{flow}.reverse" for flow in flows)]
+    if metric.table != "links":
+        counts = _counts(scenario)
+        several = [name for name, count in counts.items() if count > 1 and f"{name}-0" in there]
+        there = [*several, *there]
     patterns = metric.patterns()
     for pattern in patterns:
         if not any(matches(name, [pattern]) for name in there):

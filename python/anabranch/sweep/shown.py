@@ -10,6 +10,9 @@ from anabranch import si
 from anabranch.rows import CsvRow
 from anabranch.stats import Estimate
 
+NAMED = 4
+"""Points up to which a sentence names each."""
+
 
 @dataclass(frozen=True)
 class Measured(Estimate):
@@ -107,6 +110,35 @@ def latex(shown: Shown) -> str:
     head, *body = lines
     rows = [r"\toprule", head, r"\midrule", *body, r"\bottomrule"]
     return "\n".join([begin, *rows, r"\end{tabular}"])
+
+
+def span(least: int, most: int) -> str:
+    """Both ends of a range, or one number.
+
+    >>> span(3, 5), span(3, 3)
+    ('3 to 5', '3')
+    """
+    return f"{least}" if least == most else f"{least} to {most}"
+
+
+def at_points(points: Sequence[Mapping[str, Any]], of: int) -> str:
+    """The end of a sentence: at which of so many points something holds; many are counted.
+
+    >>> at_points([{"window": "reno", "loss": 0.1}], 4)
+    ' at window=reno, loss=0.1'
+    >>> at_points([{"window": "reno"}, {"window": "cubic"}], 2)
+    ' at every point'
+    >>> at_points([{}], 1)
+    ''
+    """
+    if of == 1:
+        return ""
+    if len(points) == of:
+        return " at every point"
+    named = [", ".join(f"{name}={told(value)}" for name, value in each.items()) for each in points]
+    if len(points) <= NAMED:
+        return f" at {'; '.join(named)}"
+    return f" at {len(points)} of {of} points, the first {named[0]}"
 
 
 def told(value: Any) -> str:

@@ -95,10 +95,14 @@ class Sweep:
         *,
         executor: Executor | None = None,
         resume: bool = False,
+        against: Sequence[str] = (),
         progress: Callable[[int, int], None] = lambda _done, _all: None,
         damaged: Callable[[str], None] = lambda _what: None,
     ) -> SweepResult:
         """Computes what the folder does not have yet, and writes `summary.csv`.
+
+        `against` says what paired differences are from, as `NAME=VALUE` or the value of one
+        parameter: the first value of each parameter unless said.
 
         `progress` hears how many runs are finished, and of how many; `damaged` which
         file of an earlier run is not what was written, and why: its unit is computed
@@ -108,13 +112,15 @@ class Sweep:
         self.checked()
         store = Store(Path(directory))
         points = self.points()
+        bases = varied.baselines([point.labels for point in points], against)
         probe.refuse_empty(self.metrics, points, self.source)
+        metrics = probe.expanded(self.metrics, points)
         facts = {
             "version": core.__version__,
             "source": self.source,
             "parameters": {p.name: [case.label for case in p.cases] for p in self.parameters},
             "points": len(points),
-            "metrics": [asdict(metric) for metric in self.metrics],
+            "metrics": [asdict(metric) for metric in metrics],
             "confidence": self.replications.confidence,
             "series": self.series,
         }
@@ -123,7 +129,7 @@ class Sweep:
                 store,
                 points,
                 self.replications,
-                list(self.metrics),
+                metrics,
                 series=self.series,
                 progress=progress,
             )
@@ -136,7 +142,7 @@ class Sweep:
             finally:
                 if ours:
                     crew.close()
-            result = SweepResult(store, schedule.points, list(self.metrics), self.replications)
+            result = SweepResult(store, schedule.points, metrics, self.replications, bases)
             write_csv(store.directory / "summary.csv", (), result.summary())
             if pairs := result.pairs():
                 write_csv(store.directory / "paired.csv", (), pairs)
@@ -151,6 +157,8 @@ class SweepResult:
     states: list[Progress]
     metrics: list[Metric]
     rule: Replications
+    against: Mapping[str, Value] = field(default_factory=dict)
+    """What paired differences are from, by parameter, where that is not its first value."""
 
     def __repr__(self) -> str:
         """The means with their intervals as a table of text."""
@@ -189,10 +197,28 @@ class SweepResult:
             for state in several
         )
 
-    def pooled(self) -> list[str]:
-        """A sentence for each metric that is the mean over several flows, links, ... of a run."""
+    def constant(self, only: Sequence[str] = ()) -> list[str]:
+        """A sentence for each metric, or each of some, that was the same in all replications of
+        some points: there its mean has no interval."""
         told = []
-        for metric in (each for each in self.metrics if each.reduce == "mean"):
+        for metric in (each for each in self.metrics if not only or each.name in only):
+            values = [(state, self.values(metric.name, state)) for state in self.states]
+            same = [(state, len(v)) for state, v in values if len(v) > 1 and len(set(v)) == 1]
+            if same:
+                counts = [count for _, count in same]
+                points = [dict(state.point.labels) for state, _ in same]
+                number = shown.span(min(counts), max(counts))
+                at = shown.at_points(points, len(self.states))
+                told.append(f"{metric.name} is constant over {number} replications{at}.")
+        return told
+
+    def pooled(self) -> list[str]:
+        """A sentence for each metric that is the mean over several flows, links, ... of a run,
+        unless `of` asks for several."""
+        told = []
+        for metric in self.metrics:
+            if metric.reduce != "mean" or metric.grouped():
+                continue
             counts = [
                 count
                 for state in self.states
@@ -201,7 +227,7 @@ class SweepResult:
             ]
             least, most = min(counts, default=0), max(counts, default=0)
             if most > 1:
-                number = f"{most}" if least == most else f"{least} to {most}"
+                number = shown.span(least, most)
                 told.append(f"{metric.name} is the mean of {number} {metric.table} of each run.")
         return told
 
@@ -255,15 +281,16 @@ class SweepResult:
         return rows
 
     def pairs(self) -> list[CsvRow]:
-        """The paired differences of parameters whose values are names: of each metric and
-        combination of the other parameters a row for each value but the first, which is
-        subtracted."""
+        """The paired differences of parameters whose values are names, and of those in `against`:
+        of each metric and combination of the other parameters a row for each value but the first,
+        or that in `against`, which is subtracted."""
         labels = [dict(state.point.labels) for state in self.states]
+        names = dict.fromkeys((*varied.categorical(labels), *self.against))
         rows: list[CsvRow] = []
         for metric in self.metrics:
-            for name in varied.categorical(labels):
+            for name in names:
                 for own in labels:
-                    base = own | {name: labels[0][name]}
+                    base = own | {name: self.against.get(name, labels[0][name])}
                     if own[name] == base[name]:
                         continue
                     each = self.paired(metric.name, own, base)
