@@ -51,7 +51,7 @@ windows grow by about a segment a round trip together after the timeouts of the 
 [which it takes for one](coupled-bbr.md). Of two paths of 10 Mbit/s and 800 ms it moves 4 %, and `bbr` 2 %: their start-up fills the
 queue of 0.8 s within a round trip, and the timeout of 1.0 s is older than that, since RFC 9260 measures one round trip at a time
 (§6.3.1). The timeout is spurious, all is sent again, and what is sent again measures nothing, so that the doubled timeout stays.
-With `rto.min = "3 s"`, or with `timestamps = true`, which measures with every SACK, they move 60 and 95 %.
+With `rto.min = \"3 s\"`, or with `timestamps = true`, which measures with every SACK, they move 60 and 95 %.
 
 `crates/scenario/tests/all/solo.rs` holds the others at 90 %, those up to 10 Mbit/s and 100 ms. Written by the command above.
 
