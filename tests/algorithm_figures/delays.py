@@ -80,7 +80,7 @@ def copa() -> Chart:
         f" of the pipe as long as it runs, and {alone:.0f} packets wait on average. With"
         " `competitive` on, as by default, two flows with 1 / delta = 2 that begin with their part"
         f" of the pipe go on competing with each other: {pair:.0f} packets wait in a queue without"
-        " limit (see below).",
+        " limit. Why is open.",
     )
 
 

@@ -6,7 +6,7 @@
 //! `v / (delta cwnd)` segments, else it shrinks by as much. §2.1.2: the velocity `v` doubles each round
 //! trip once the direction has been the same for three, and is 1 else. Slow start doubles until the rate
 //! exceeds the target. §2.2: where the queue has not been nearly empty (`d_q` below a tenth of
-//! `RTTmax - RTTmin`, RTTmax the largest sample of four times `srtt`) for five times `srtt`, buffer fillers compete:
+//! `RTTmax - RTTmin`, RTTmax the largest sample of four round trips) for five, buffer fillers compete:
 //! `1 / delta` grows by 1 a round trip and is halved at a loss, as Reno's window; else delta is 0.5, and losses are not heard. The flow is
 //! paced at `2 cwnd / RTTstanding`.
 
@@ -15,7 +15,6 @@ use crate::round::Round;
 use crate::window::Window;
 use crate::{Acked, Cause, Pacing, PathView};
 use anabranch_units::{Span, Time};
-use std::cmp::Reverse;
 use std::collections::VecDeque;
 
 /// `CopaOptions` are the settings of [`Copa`].
@@ -46,19 +45,15 @@ crate::options::ack_driven!(CopaOptions, |o, form| {
     form.says("compete where others fill the buffer").boolean("competitive", &mut o.competitive)?;
 });
 
-/// The smallest of what was seen in a time that slides; of reversed values the largest.
-#[derive(Clone, Debug)]
-struct Smallest<T = Span> {
+/// The smallest (or, of negated values, the largest) of what was seen in a time that slides.
+#[derive(Clone, Debug, Default)]
+struct Smallest {
     /// `seen` has dates and values, both rising.
-    seen: VecDeque<(Time, T)>,
+    seen: VecDeque<(Time, Span)>,
 }
 
-impl<T: Copy + Ord> Smallest<T> {
-    const fn new() -> Smallest<T> {
-        Smallest { seen: VecDeque::new() }
-    }
-
-    fn update(&mut self, now: Time, value: T, length: Span) -> T {
+impl Smallest {
+    fn update(&mut self, now: Time, value: Span, length: Span) -> Span {
         while self.seen.back().is_some_and(|(_, last)| *last >= value) {
             self.seen.pop_back();
         }
@@ -86,12 +81,10 @@ struct Model {
     /// `start` is the window at the start of the round trip, in octets.
     start: f64,
     round: Round,
-    /// `largest` is RTTmax, the largest sample of the last four round trips.
-    largest: Smallest<Reverse<Span>>,
-    /// `emptied` is when the queue was last nearly empty, or the first sample came.
-    emptied: Option<Time>,
-    /// `competes` says that the queue has not been nearly empty for five round trips.
-    competes: bool,
+    /// `largest` has the largest sample of each of the last four round trips, of the current one first.
+    largest: [Span; 4],
+    /// Round trips since the queue was nearly empty.
+    full_rounds: u32,
 }
 
 /// `RTT_MIN_FILTER` is the time for which an RTTmin is believed (§2.1).
@@ -112,7 +105,7 @@ impl Model {
         (standing, self.least.update(now, rtt, RTT_MIN_FILTER))
     }
 
-    /// A round trip is over: velocity (§2.1.2), and in the mode that competes 1 / delta (§2.2).
+    /// A round trip is over: velocity (§2.1.2) and mode (§2.2).
     fn on_round(&mut self, cwnd: f64) {
         let up = cwnd > self.start;
         self.start = cwnd;
@@ -122,23 +115,23 @@ impl Model {
         } else if self.same >= 3 {
             self.velocity *= 2.0;
         }
-        if self.competes {
-            self.delta = 1.0 / (1.0 / self.delta + 1.0);
-        }
+        self.largest.rotate_right(1);
+        self.largest[0] = Span::ZERO;
+        self.full_rounds += 1;
+        let competes = self.options.competitive && self.full_rounds >= 5;
+        self.delta = match competes {
+            true => 1.0 / (1.0 / self.delta + 1.0),
+            false => self.options.delta,
+        };
     }
 
-    /// Notes this sample, and which mode it leads to. The queue is nearly empty where `queueing` is a tenth
-    /// at most of what the largest sample of four round trips is above RTTmin; a flow competes where that
-    /// has not been so for more than five.
-    fn watch_queue(&mut self, now: Time, rtt: Span, least: Span, queueing: Span, srtt: Span) {
-        let Reverse(most) = self.largest.update(now, Reverse(rtt), srtt * 4);
+    /// Notes this sample, and whether the queue is nearly empty: `queueing` is a tenth at most of what the
+    /// largest sample of four round trips is above RTTmin.
+    fn watch_queue(&mut self, rtt: Span, least: Span, queueing: Span) {
+        self.largest[0] = self.largest[0].max(rtt);
+        let most = self.largest.iter().copied().max().unwrap_or(rtt);
         if queueing * 10 <= most.saturating_sub(least) {
-            self.emptied = Some(now);
-        }
-        let since = *self.emptied.get_or_insert(now);
-        self.competes = self.options.competitive && now.saturating_since(since) > srtt * 5;
-        if !self.competes {
-            self.delta = self.options.delta;
+            self.full_rounds = 0;
         }
     }
 
@@ -156,17 +149,16 @@ impl Law for CopaLaw {
     fn new(options: &CopaOptions) -> CopaLaw {
         CopaLaw(Box::new(Model {
             options: options.clone(),
-            standing: Smallest::new(),
-            least: Smallest::new(),
+            standing: Smallest::default(),
+            least: Smallest::default(),
             delta: options.delta,
             velocity: 1.0,
             up: true,
             same: 0,
             start: 0.0,
             round: Round::default(),
-            largest: Smallest::new(),
-            emptied: None,
-            competes: false,
+            largest: [Span::ZERO; 4],
+            full_rounds: 0,
         }))
     }
 
@@ -180,7 +172,7 @@ impl Law for CopaLaw {
         let Some(rtt) = acked.rtt.filter(|rtt| *rtt > Span::ZERO) else { return true };
         let (standing, least) = m.delays(acked.now, rtt, path);
         let queueing = standing.saturating_sub(least);
-        m.watch_queue(acked.now, rtt, least, queueing, path.srtt.unwrap_or(rtt));
+        m.watch_queue(rtt, least, queueing);
         let w = window.cwnd / mss;
         // cwnd / RTTstanding <= 1 / (delta d_q)
         let below = w * m.delta * queueing.as_secs_f64() <= standing.as_secs_f64();
@@ -286,82 +278,26 @@ mod tests {
 
     const RTT_MIN: Span = Span::from_millis(100);
 
-    /// A model that has seen an empty queue once, at 0; `srtt` is 100 ms.
-    fn watched() -> Model {
-        let c = Copa::new(&CopaOptions::default(), 20 * MSS, MSS);
-        let mut m = *c.law.0;
-        m.watch_queue(Time::ZERO, RTT_MIN, RTT_MIN, Span::ZERO, RTT_MIN);
-        m
-    }
-
-    /// The sample at this date, and a round trip that ends with it, where the queueing delay is so long.
-    fn look(m: &mut Model, ms: u64, rtt_ms: u64, queueing: Span) -> f64 {
-        let rtt = Span::from_millis(rtt_ms);
-        m.watch_queue(Time::ZERO + Span::from_millis(ms), rtt, RTT_MIN, queueing, RTT_MIN);
-        m.on_round(20.0);
-        1.0 / m.delta
-    }
-
-    /// §2.2: after five round trips with a queue 1 / delta grows by 1 in each.
+    /// §2.2: after five round trips with a queue 1 / delta grows by 1 in each, and a loss halves it.
     #[test]
     fn a_queue_that_never_empties_turns_the_competitive_mode_on() {
-        let mut m = watched();
-        for round in 1..=9 {
-            let found = look(&mut m, 100 * round, 125, Span::from_millis(20));
-            let law = if round <= 5 { 2.0 } else { round as f64 - 3.0 };
-            assert!((found - law).abs() < 1e-9, "round {round}: {found}");
-        }
-        // A tenth of what the largest sample of four round trips, 125 ms, is above RTTmin.
-        for (queueing, law) in [(2600, 7.0), (2500, 2.0)] {
-            let found = look(&mut m, 1000, 104, Span::from_micros(queueing));
-            assert!((found - law).abs() < 1e-9, "{queueing} us: {found}");
-        }
-    }
-
-    /// §3: flows of Copa alone empty the queue once in five round trips, which may end anywhere in a
-    /// round trip as it is counted by packets.
-    #[test]
-    fn a_queue_that_empties_once_in_five_round_trips_is_copas_own() {
-        let mut m = watched();
-        for n in 1..200 {
-            let ms = 50 * n;
-            let queueing = if ms % 500 == 50 { Span::ZERO } else { Span::from_millis(20) };
-            let rtt = Span::from_millis(125);
-            m.watch_queue(Time::ZERO + Span::from_millis(ms), rtt, RTT_MIN, queueing, RTT_MIN);
-            if ms % 100 == 0 {
-                m.on_round(20.0);
-            }
-            assert!((1.0 / m.delta - 2.0).abs() < 1e-9, "{ms} ms: {}", 1.0 / m.delta);
-        }
-    }
-
-    /// §2.2: a loss halves 1 / delta, and leaves the window.
-    #[test]
-    fn a_loss_halves_what_a_competing_flow_keeps_in_the_queue() {
         let mut c = Copa::new(&CopaOptions::default(), 20 * MSS, MSS);
-        c.law.0.delta = 1.0 / 7.0;
+        let m = &mut *c.law.0;
+        for round in 0..9 {
+            m.watch_queue(Span::from_millis(125), RTT_MIN, Span::from_millis(20));
+            m.on_round(20.0);
+            let law = if round < 4 { 2.0 } else { f64::from(round) - 1.0 };
+            assert!((1.0 / m.delta - law).abs() < 1e-9, "round {round}: {}", 1.0 / m.delta);
+        }
         c.on_congestion(&event(Cause::Loss), &view(20));
         assert!((1.0 / c.law.0.delta - 3.5).abs() < 1e-9);
         assert_eq!(c.window(), 20 * MSS);
-        c.on_ack(&ack(MSS), &view(20));
-    }
-
-    /// §3: one flow and two, which start as they like, stay in the default mode.
-    #[test]
-    fn flows_of_copa_alone_do_not_compete_with_each_other() {
-        let (rate, rtt) = (Rate::mbit(20), Span::from_millis(40));
-        let path = Bottleneck { rate, rtt, buffer: 10_000, mark_above: None, loss: 0.0 };
-        for flows in [1, 2] {
-            let copa = Algorithm::Copa(CopaOptions::default());
-            let mut n = Network::new(path, &vec![copa; flows], Span::ZERO);
-            n.run(Span::from_secs(60));
-            n.queue.clear();
-            assert!(n.utilisation(Span::from_secs(60)) > 0.95);
-            let mean = n.queue.iter().map(|(_, q)| *q as f64).sum::<f64>() / n.queue.len() as f64;
-            let quantity = format!("copa: packets that wait, {flows} flows, the mode chosen");
-            record("T8", &quantity, 2 * flows, format!("{mean:.1}"), "half to 2.5 times");
-            let law = 2.0 * flows as f64;
-            assert!((0.5 * law..2.5 * law + 1.0).contains(&mean), "{flows} flows: {mean}");
+        // A tenth of what the largest sample of four round trips, 125 ms, is above RTTmin.
+        for (queueing, delta) in [(2600, 1.0 / 4.5), (2500, 0.5)] {
+            c.law.0.watch_queue(Span::from_millis(104), RTT_MIN, Span::from_micros(queueing));
+            c.law.0.on_round(20.0);
+            assert!((c.law.0.delta - delta).abs() < 1e-9, "{queueing} us: {}", c.law.0.delta);
         }
+        c.on_ack(&ack(MSS), &view(20));
     }
 }
