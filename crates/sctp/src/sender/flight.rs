@@ -385,10 +385,19 @@ impl Flight {
     /// up, and what belonged to it belongs to `heir`.
     pub fn remove_path(&mut self, index: u8, heir: u8, paths: &mut [Path]) {
         self.expire(index, paths);
+        // What was delivered over the one path says nothing of the other.
+        let to = &paths[heir as usize];
+        let stamp = to.window.stamp(to.flight);
         for at in 0..self.chunks.len() {
             let (size, chunk) = (self.size(&self.chunks[at]), &mut self.chunks[at]);
             if chunk.path == index && matches!(chunk.status, Status::Lost(_)) {
                 paths[heir as usize].window.adopt(size);
+            }
+            if chunk.path == index
+                && let Some(departures) = &mut self.departures
+                && let Some(stamp) = stamp
+            {
+                departures[at].stamp = stamp;
             }
             let path = if chunk.path == index { heir } else { chunk.path };
             chunk.path = path - (path > index) as u8;

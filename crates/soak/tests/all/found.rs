@@ -169,3 +169,10 @@ fn a_repetition_without_its_mapping_is_not_read_as_new() {
 fn fins_that_wait_do_not_answer_each_other_for_ever() {
     judged("fins-that-wait-do-not-answer-each-other");
 }
+
+/// 610096509: an address is deleted, and the chunks of its path belong to another from then on. One of them is acknowledged
+/// before it is sent again: its stamp counted more octets than the other path had delivered.
+#[test]
+fn what_a_removed_path_delivered_says_nothing_of_its_heir() {
+    judged("what-a-removed-path-delivered-says-nothing-of-its-heir");
+}
