@@ -186,19 +186,17 @@ def points(file: Path, assignments: Sequence[str]) -> tuple[list[Point], int | N
         found = [
             Point(point.labels, Scenario(point.scenario, str(file))) for point in sweep.points()
         ]
-        _has_kernels(file, found)
+        has_kernels(file, found)
         rule = sweep.replications
         if rule.metric is not None:
             allowed = "a number: a live run's length is known before it begins"
             raise InputError.about(str(file), "replications", "a rule", allowed)
         return found, rule.most
     scenario = load(file).set(*assignments)
-    found = [Point({}, Scenario(scenario.resolved(), str(file)))]
-    _has_kernels(file, found)
-    return found, None
+    return [Point({}, Scenario(scenario.resolved(), str(file)))], None
 
 
-def _has_kernels(file: Path, found: Sequence[Point]) -> None:
+def has_kernels(file: Path, found: Sequence[Point]) -> None:
     """Refuses points without an external host, whose author may want another command."""
     for point in found:
         hosts = tomllib.loads(point.scenario.text).get("hosts", ())

@@ -70,6 +70,7 @@ def compare(
     points, wanted = comparison.points(scenario, list(assignments))
     count = replications or wanted or REPLICATIONS
     become_root_of_a_namespace()
+    comparison.has_kernels(scenario, points)
     directory = output_directory(out)
     terminal = console()
     columns = (TextColumn("live"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
