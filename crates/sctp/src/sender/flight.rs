@@ -388,19 +388,20 @@ impl Flight {
         // What was delivered over the one path says nothing of the other.
         let to = &paths[heir as usize];
         let stamp = to.window.stamp(to.flight);
+        let moved_up = |path: u8| path - (path > index) as u8;
         for at in 0..self.chunks.len() {
             let (size, chunk) = (self.size(&self.chunks[at]), &mut self.chunks[at]);
-            if chunk.path == index && matches!(chunk.status, Status::Lost(_)) {
+            if chunk.path != index {
+                chunk.path = moved_up(chunk.path);
+                continue;
+            }
+            if matches!(chunk.status, Status::Lost(_)) {
                 paths[heir as usize].window.adopt(size);
             }
-            if chunk.path == index
-                && let Some(departures) = &mut self.departures
-                && let Some(stamp) = stamp
-            {
+            if let (Some(departures), Some(stamp)) = (&mut self.departures, stamp) {
                 departures[at].stamp = stamp;
             }
-            let path = if chunk.path == index { heir } else { chunk.path };
-            chunk.path = path - (path > index) as u8;
+            chunk.path = moved_up(heir);
         }
     }
 
