@@ -65,9 +65,6 @@ def profile(target: str) -> Path:
     shutil.rmtree(FOLDER / target, ignore_errors=True)
     raw.mkdir(parents=True)
     module = instrumented(target)
-    # A program of the build may have written too, which nobody asks about.
-    shutil.rmtree(raw)
-    raw.mkdir()
     environment = {**os.environ, "LLVM_PROFILE_FILE": str(raw / "%p.profraw")}
     command = [sys.executable, str(Path(__file__)), TRAIN, str(module)]
     subprocess.run(command, cwd=ROOT, env=environment, check=True, stdout=subprocess.DEVNULL)
@@ -87,16 +84,22 @@ def instrumented(target: str) -> Path:
     environment = {
         **os.environ,
         "CARGO_TARGET_DIR": str(FOLDER / "build"),
-        "LLVM_PROFILE_FILE": str(out / "raw" / "build-%p.profraw"),
-        "RUSTFLAGS": f"-Cprofile-generate={out / 'raw'}",
+        # Programs of the build write too, which nobody asks about.
+        "LLVM_PROFILE_FILE": str(out / "build-%p.profraw"),
+        "RUSTFLAGS": "-Cprofile-generate",
     }
     maturin = str(Path(sysconfig.get_path("scripts")) / "maturin")
     line = [maturin, "build", "--release", "--quiet", "--target", target, "--out", str(out)]
     subprocess.run(line, cwd=ROOT, env=environment, check=True)
     (wheel,) = out.glob("*.whl")
+    return unpacked(wheel)
+
+
+def unpacked(wheel: Path) -> Path:
+    """The native module of a wheel, in a file beside it."""
     with zipfile.ZipFile(wheel) as opened:
-        (name,) = (name for name in opened.namelist() if "/_core." in name)
-        return Path(opened.extract(name, out))
+        (name,) = (name for name in opened.namelist() if name.endswith((".so", ".pyd")))
+        return Path(opened.extract(name, wheel.parent))
 
 
 def train(module: Path) -> None:

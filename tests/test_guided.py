@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+import zipfile
 from pathlib import Path
 from types import ModuleType
 
@@ -73,6 +74,14 @@ def test_what_merges_profiles_is_asked_for(
     tool.parent.mkdir(parents=True)
     tool.touch()
     assert guided.profdata() == str(tool)
+
+
+def test_the_module_of_a_wheel_stands_beside_its_stub(guided: ModuleType, tmp_path: Path) -> None:
+    wheel = tmp_path / "anabranch.whl"
+    with zipfile.ZipFile(wheel, "w") as made:
+        for name in ("__init__.py", "_core.pyi", "_core.abi3.so"):
+            made.writestr(f"anabranch/{name}", name)
+    assert guided.unpacked(wheel).read_text(encoding="utf-8") == "_core.abi3.so"
 
 
 def test_a_module_that_is_none_is_named(guided: ModuleType) -> None:
